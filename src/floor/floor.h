@@ -1,0 +1,41 @@
+/* floor.h - the memory floor: weights that would really be loaded + KV cache, every term with its formula and origin.
+ * Where the cache of an architecture has a shape this version does not know, it says so: never a wrong number. */
+#ifndef MODELCHECK_FLOOR_H
+#define MODELCHECK_FLOOR_H
+#include "kb/kb.h"
+#include "model/gguf.h"
+#include "model/model.h"
+
+typedef struct {
+    uint64_t context;           /* tokens; 0: the model's own maximum, capped at 8192 */
+    uint64_t sequences;         /* 0: 1 */
+    const char *kv_k, *kv_v;    /* "f16", "q8_0", ...; NULL: the engine's default */
+} mc_floor_ask;
+
+typedef struct { mc_str name; uint64_t bytes; mc_str formula; mc_str from[6]; size_t n_from; } mc_term; /* from: "config.json#/num_hidden_layers" */
+typedef struct { const char *name; uint64_t layers, cells, streams, k_bytes, v_bytes; } mc_cache;       /* "full", "window", ... */
+typedef struct { mc_str text; int64_t effect_bytes; } mc_assumption;
+enum { MC_MAX_TERMS = 8, MC_MAX_CACHES = 4, MC_MAX_ASSUMPTIONS = 12 };
+
+typedef struct {
+    const char *engine;                 /* "generic" */
+    uint64_t    context, sequences;
+    mc_str      kv_dtype_k, kv_dtype_v; /* "bf16" */
+    bool        weights_known;
+    uint64_t    weights_bytes;
+    enum { MC_CACHE_COMPUTED, MC_CACHE_NOT_COMPUTED, MC_CACHE_NONE /* no attention cache: encoders, adapters, vocabularies */ } cache;
+    mc_str      cache_reason;           /* why not computed, or why none; "" when computed */
+    bool        bound_known;
+    uint64_t    upper_bound_per_token;  /* all layers, full context, when standard keys exist */
+    uint64_t    kv_bytes_per_token, kv_bytes, state_bytes, floor_bytes; /* kv: 0 unless computed */
+    mc_term       terms[MC_MAX_TERMS];             size_t n_terms;
+    mc_cache      caches[MC_MAX_CACHES];           size_t n_caches;
+    mc_assumption assumptions[MC_MAX_ASSUMPTIONS]; size_t n_assumptions;
+    bool        overflow;               /* a product left 64 bits: then cache is NOT_COMPUTED */
+} mc_floor;
+
+/* Bits per element of a cache type name ("f32", "f16", "bf16", "fp8", "q8_0", "q4_0", ...) as block bytes and elements. */
+bool mc_kv_type(mc_str name, uint32_t *block, uint32_t *bytes) MC_MUST_USE;
+void mc_floor_compute(const mc_model *m, const mc_kb *kb, const mc_floor_ask *ask, mc_arena *a, mc_floor *out);
+
+#endif

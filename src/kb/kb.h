@@ -1,0 +1,71 @@
+/* kb.h - the knowledge base: what the files under rules/ say. They are embedded in the program at build time.
+ * Each table is decoded at its first use into the kb's arena, so that --version and small checks pay for nothing.
+ * A kb belongs to one run and is used by one thread. */
+#ifndef MODELCHECK_KB_H
+#define MODELCHECK_KB_H
+#include "base/base.h"
+
+/* ---- embedded files --------------------------------------------------------------------------------------- */
+
+typedef struct { const char *name; const uint8_t *p; size_t n; } mc_embedded; /* name: "ggml-types.json" */
+mc_span mc_embedded_find(const char *name);                                   /* { NULL, 0 } if there is none */
+
+/* ---- element types: rules/dtypes.json, rules/ggml-types.json ---------------------------------------------- */
+
+typedef enum { MC_CLASS_FLOAT, MC_CLASS_INT, MC_CLASS_BOOL, MC_CLASS_COMPLEX, MC_CLASS_BLOCK /* quantized in blocks */ } mc_class;
+typedef struct {
+    mc_str   name;              /* as users know it: "BF16", "F8_E4M3", "Q4_K" */
+    mc_class cls;
+    uint32_t block, block_bits; /* elements per block and bits per block: F4 1, 4; Q4_0 32, 144 */
+    uint32_t row_meta;          /* bytes before each row (ik_llama.cpp types) */
+    int32_t  ggml_id;           /* -1: a safetensors dtype */
+    bool     foreign;           /* ggml: removed upstream or known from a fork only */
+    mc_str   fork, advice;      /* ggml foreign: who writes it; what to use instead */
+    mc_str   since;             /* safetensors: first release that reads it, "" if all; ggml: first llama.cpp build, "" if all */
+} mc_dtype;
+
+typedef struct mc_kb mc_kb;
+struct mc_kb {
+    mc_arena  arena;
+    mc_dtype *dtypes; size_t n_dtypes;  /* safetensors dtypes first, then ggml types; filled by mc_kb_init */
+    size_t    n_st_dtypes;
+    void     *gguf;                     /* private: decoded rules/gguf-architectures.json */
+    void     *names;                    /* private: architectures and model types that a framework has built in */
+};
+
+mc_err mc_kb_init(mc_kb *kb) MC_MUST_USE;
+void   mc_kb_free(mc_kb *kb);
+
+uint16_t        mc_kb_st_dtype(const mc_kb *kb, mc_str name);                 /* id or UINT16_MAX; exact, case-sensitive */
+/* Live upstream types and those of forks may share an id: the first call gives upstream, `nth` counts on. UINT16_MAX: no more. */
+uint16_t        mc_kb_ggml_dtype(const mc_kb *kb, uint32_t ggml_id, unsigned nth);
+const mc_dtype *mc_kb_dtype(const mc_kb *kb, uint16_t id);                    /* NULL for UINT16_MAX */
+/* Bytes of `elements` in rows of `row` elements. False: not a whole number of blocks or bytes, or overflow. */
+bool            mc_dtype_bytes(const mc_dtype *d, uint64_t elements, uint64_t row, uint64_t *out) MC_MUST_USE;
+bool            mc_dtype_is_float(const mc_dtype *d, unsigned bits);          /* a plain float of that width */
+
+/* ---- class defaults: rules/config-defaults.tsv ------------------------------------------------------------ */
+
+/* One row of a model_type: what a key is when config.json leaves it out. value is JSON text; "null" with rule "=x". */
+typedef struct { mc_str key, value, rule, note; } mc_default;
+bool mc_kb_has_type(const mc_kb *kb, mc_str model_type);                      /* the table has rows for it */
+bool mc_kb_default(const mc_kb *kb, mc_str model_type, const char *key, mc_default *out);
+/* Each row of a model_type in file order: start with *cursor = NULL; false at the end. */
+bool mc_kb_next_default(const mc_kb *kb, mc_str model_type, const char **cursor, mc_default *out);
+
+/* ---- names that a framework has built in: rules/builtin-names.tsv ----------------------------------------- */
+
+bool mc_kb_builtin(mc_kb *kb, mc_str model_type_or_architecture);
+
+/* ---- GGUF architectures: rules/gguf-architectures.json ---------------------------------------------------- */
+
+/* Keys without the "{arch}." prefix. Source: llama.cpp src/models, see the file. */
+typedef struct { mc_str name; const mc_str *required; size_t n_required; } mc_gguf_arch_info;
+const mc_gguf_arch_info *mc_kb_gguf_arch(mc_kb *kb, mc_str arch);             /* NULL: not a known architecture */
+/* What llama.cpp takes for "{arch}.<key>": one of "u32", "f32", "bool", "str", "u32[]", "f32[]", "i32[]", "u32|u32[]", ...; NULL: not in the table. */
+const char *mc_kb_gguf_key_type(mc_kb *kb, mc_str key);
+
+/* ---- predicates (later frameworks, detection and users' rules) -------------------------------------------- */
+/* see docs/architecture.md: one three-valued evaluator over named facts; it arrives with the framework matrix. */
+
+#endif

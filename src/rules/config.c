@@ -1,0 +1,4 @@
+#include "rules/rule.h"
+
+static const mc_rule rules[] = { { 0 } };
+const mc_family mc_family_config = { "config", rules, 0 };

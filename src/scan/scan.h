@@ -1,0 +1,30 @@
+/* scan.h - from a path to models: the only place where io, formats, kb and model meet.
+ *
+ *   walk (io) -> units -> classify -> documents and headers -> sets and read sets -> inventory -> geometry -> kind
+ *
+ * units.c      which models a path holds          classify.c  names and first bytes of every file
+ * sets.c       shard sets and the read set        load.c      headers, indexes, documents, small reads
+ * geometry.c   what the configuration implies     infer.c     what the tensors show: parameters, heads, kind */
+#ifndef MODELCHECK_SCAN_H
+#define MODELCHECK_SCAN_H
+#include "io/io.h"
+#include "kb/kb.h"
+#include "model/model.h"
+
+typedef struct {
+    bool recursive;             /* every directory with a model is a model */
+    bool follow_links;
+} mc_scan_options;
+
+typedef struct mc_model_list { mc_model **v; size_t n, cap; mc_arena *arena; } mc_model_list; /* arena: of the list itself */
+
+/* Appends the models of one path. Each has an arena of its own, which the list's owner frees (mc_model_free).
+ * MC_E_IO with errno in *os_error: the path cannot be opened at all (status 3, no finding). */
+mc_err mc_scan_path(const char *path, const mc_scan_options *o, mc_kb *kb, mc_model_list *out, int *os_error) MC_MUST_USE;
+void   mc_model_free(mc_model *m);
+
+/* Steps that tests call on their own. */
+void mc_geometry(mc_model *m, const mc_kb *kb);         /* fills arch from config.json and class defaults, or from GGUF keys */
+void mc_infer(mc_model *m, const mc_kb *kb);            /* parameters, bytes, heads, kind */
+
+#endif
