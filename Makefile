@@ -29,7 +29,7 @@ $(BUILD)/modelcheck: $(OBJ)
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The data files, byte for byte, as one table { name, begin, size } of the program (kb/embedded.c reads it).
 $(BUILD)/embedded.S: $(DATA) Makefile
