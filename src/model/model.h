@@ -78,15 +78,27 @@ typedef struct mc_tensor mc_tensor;
 typedef struct mc_gguf   mc_gguf;
 
 /* What a safetensors header says beside its tensors (rules MC301-MC309). */
+typedef enum {
+    MC_ST_SOUND,
+    MC_ST_LENGTH,               /* MC301: no usable header length */
+    MC_ST_HEADER,               /* MC302: the header is not the JSON object that the format demands */
+    MC_ST_CUT,                  /* MC306: the file ends inside the header */
+    MC_ST_LIMIT                 /* MC901 */
+} mc_st_fault;
+/* Faults of one kind: how many tensors, and the first of them. */
+typedef struct { size_t n; mc_str name; uint32_t tensor; uint64_t at; const char *what; uint64_t a, b; } mc_st_tensors;
+
 typedef struct {
+    mc_st_fault fault;          /* where and what: mc_file.parse */
     uint64_t header_bytes;      /* N */
     enum { MC_META_ABSENT, MC_META_NULL, MC_META_OBJECT } metadata;
     mc_str   format;            /* __metadata__.format, "" if absent */
     bool     leading_space, extra_fields, array_form;
     mc_str   unknown_dtype;     /* the first dtype string of no known name */
     size_t   n_unknown_dtype;
-    /* Faults by kind: how many tensors, the first one, and what about it. Offsets are in the file. */
-    struct { size_t n; mc_str name; uint64_t at; const char *what; uint64_t a, b; } duplicate, offsets, shape;
+    mc_st_tensors duplicate;    /* a, b: the two places in the tensor table */
+    mc_st_tensors offsets;      /* a: begin, b: end of a bad range; overlap and hole: begin, and where it should begin */
+    mc_st_tensors shape;        /* a: bytes that dtype and shape need (bits if they fill no whole bytes), b: bytes declared */
     uint64_t data_end;          /* largest `end` of the data section, relative to data_start */
 } mc_st;
 
