@@ -108,7 +108,7 @@ typedef struct {
     uint32_t     component;     /* id of the directory it lies in */
     uint64_t     size;          /* bytes, of the link's target when it is a link */
     mc_role      role;
-    mc_container promised;
+    mc_container promised;      /* of an index: the container it lists */
     mc_bytes     bytes;
     mc_span      head;          /* up to MC_HEAD_BYTES first bytes, if opened */
     mc_link      link;
@@ -304,7 +304,8 @@ const char     *mc_kind_name(mc_kind k);                                        
 
 /* ---- shard names (model/names.c) -------------------------------------------------------------------------- */
 
-/* Splits a file name: role, promised container, stem, shard numbers, variant, part_of. Fills only those fields. */
+/* Splits a file name (path and base are set): role, promised container, stem, shard numbers, variant, part_of, part, parts.
+ * Fills only those fields. Stem and numbers also for indexes; bare numbers ("layers-22") for safetensors and torch only. */
 void mc_name_parse(mc_file *f);
 /* A weight_map value that must not be opened: absolute, drive letter, "..", backslash, NUL or control character. */
 bool mc_name_unsafe(mc_str value);
