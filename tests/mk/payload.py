@@ -1,0 +1,44 @@
+"""Tensor contents: the same for the same name on every run, finite, not zero; holes when large."""
+import random
+
+#: larger payloads are left as holes of a sparse file
+HOLE_FROM = 1 << 20
+
+#: bits of one element of a safetensors dtype
+BITS = {"BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8,
+        "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32,
+        "F32": 32, "C64": 64, "F64": 64, "I64": 64, "U64": 64}
+
+
+def shape_of(word):
+    """'96x64' -> [96, 64]; 'scalar' -> []."""
+    return [] if word == "scalar" else [int(n) for n in word.split("x")]
+
+
+def elements(shape):
+    n = 1
+    for d in shape:
+        n *= d
+    return n
+
+
+def make(dtype, size, name):
+    """`size` bytes for a tensor; every float is small and finite, no byte run is zero."""
+    rnd = random.Random(dtype + "/" + name)
+    out = bytearray(rnd.randbytes(size))
+    if dtype in ("F16", "BF16", "F32", "F64", "C64"):
+        step = {"F16": 2, "BF16": 2, "F64": 8}.get(dtype, 4)
+        out[step - 1::step] = b"\x3c" * len(out[step - 1::step])
+    elif dtype == "BOOL":
+        out = bytearray(b"\x01" * size)
+    else:
+        out = bytearray((b & 0x3f) | 0x20 for b in out)
+    return bytes(out)
+
+
+def put(f, dtype, size, name, zero):
+    """Writes a payload at the file position, or leaves a hole of that size."""
+    if zero or size >= HOLE_FROM:
+        f.seek(size, 1)
+    else:
+        f.write(make(dtype, size, name))
