@@ -310,4 +310,14 @@ void mc_name_parse(mc_file *f);
 /* A weight_map value that must not be opened: absolute, drive letter, "..", backslash, NUL or control character. */
 bool mc_name_unsafe(mc_str value);
 
+/* ---- tensor names (model/tensor_names.c) ------------------------------------------------------------------ */
+
+/* Recomputed by every loader, so present or absent at will: inv_freq, position_ids, masked_bias, attn.bias, masks. */
+bool   mc_name_is_buffer(mc_str tensor);
+/* "model.layers.0.mlp.up_proj" of ".weight", ".qweight", ".weight.absmax": the name without what the storage form adds. */
+mc_str mc_name_module(mc_str tensor);
+bool   mc_name_is_embedding(mc_str tensor);              /* an input embedding: embed_tokens, wte, tok_embeddings, shared ... */
+bool   mc_name_is_head(mc_str tensor);                   /* an output head: lm_head, embed_out, output ... outside the layers */
+bool   mc_name_layer(mc_str tensor, uint64_t *layer);    /* the first dotted part that is a number: 3 of model.layers.3.mlp */
+
 #endif

@@ -4,7 +4,7 @@
  * diffusers (the older spelling with the variant behind the number), gguf-split (llama.cpp), Mistral and Meta
  * (consolidated.*), PEFT, sentence-transformers, DeepSpeed and Accelerate (training state), aria2, browsers, hub caches,
  * ModelScope and Ollama (unfinished downloads). Everything borrows from the path; nothing is opened. */
-#include "model/model.h"
+#include "model/names.h"
 
 #include <string.h>
 
@@ -56,30 +56,6 @@ static const extension BIN_NAMES[] = {
     { "openvino_*", MC_FMT_OPENVINO }, { "ggml-*", MC_FMT_GGML }, { "*.ggmlv[0-9].*", MC_FMT_GGML },
 };
 
-static bool digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool lower_letter(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-/* How many bytes at the end of s satisfy `is`. */
-static size_t tail_run(mc_str s, bool (*is)(char))
-{
-    size_t n = 0;
-    while (n < s.n && is(s.p[s.n - 1 - n]))
-        n++;
-    return n;
-}
-
-static mc_str less(mc_str s, size_t n)
-{
-    return mc_str_cut(s, 0, s.n > n ? s.n - n : 0);
-}
-
 /* ---- shards and variants ---- */
 
 static bool variant_word(mc_str w)
@@ -103,13 +79,13 @@ static mc_str take_variant(mc_str *stem)
 /* Takes "-00001-of-00002" (or "_1-of-2") off the end of *stem. */
 static bool take_shard(mc_str *stem, mc_file *f, bool five_digits)
 {
-    size_t n = tail_run(*stem, digit);
-    mc_str s = less(*stem, n);
+    size_t n = mc_tail_run(*stem, mc_is_digit);
+    mc_str s = mc_str_less(*stem, n);
     if (n == 0 || !mc_str_ends(s, "-of-"))
         return false;
-    s = less(s, 4);
-    size_t   k = tail_run(s, digit);
-    mc_str   rest = less(s, k);
+    s = mc_str_less(s, 4);
+    size_t   k = mc_tail_run(s, mc_is_digit);
+    mc_str   rest = mc_str_less(s, k);
     uint64_t shard, shards;
     char     sep = rest.n ? rest.p[rest.n - 1] : '-';
     if (k == 0 || (sep != '-' && sep != '_') || (five_digits && (n != 5 || k != 5 || sep != '-')))
@@ -119,23 +95,23 @@ static bool take_shard(mc_str *stem, mc_file *f, bool five_digits)
     f->shard = shard;
     f->shards = shards;
     f->numbered = true;
-    *stem = less(rest, 1);
+    *stem = mc_str_less(rest, 1);
     return true;
 }
 
 /* Takes a bare number "-3", "_3" or ".03" off the end of *stem. "xl_base_1.0" is a version, not a number. */
 static void take_number(mc_str *stem, mc_file *f)
 {
-    size_t n = tail_run(*stem, digit);
+    size_t n = mc_tail_run(*stem, mc_is_digit);
     if (n == 0 || n > 6 || n + 1 >= stem->n)
         return;
     char sep = stem->p[stem->n - n - 1], before = stem->p[stem->n - n - 2];
-    if ((sep != '-' && sep != '_' && sep != '.') || (sep == '.' && digit(before)))
+    if ((sep != '-' && sep != '_' && sep != '.') || (sep == '.' && mc_is_digit(before)))
         return;
     if (!mc_str_u64(mc_str_cut(*stem, stem->n - n, stem->n), &f->shard))
         return;
     f->numbered = true;
-    *stem = less(*stem, n + 1);
+    *stem = mc_str_less(*stem, n + 1);
 }
 
 static void split_stem(mc_file *f, mc_str stem)
@@ -172,7 +148,7 @@ static bool tf_name(const mc_file *f)
 }
 
 /* The container that `name` promises by its extension and the length of that; MC_FMT_NONE: no weight name. */
-static mc_container weight_extension(mc_str name, size_t *len)
+mc_container mc_weight_extension(mc_str name, size_t *len)
 {
     for (size_t i = 0; i < MC_COUNT(EXTENSIONS); i++)
         if (mc_str_ends_nocase(name, EXTENSIONS[i].ext) && name.n > strlen(EXTENSIONS[i].ext)) {
@@ -185,10 +161,10 @@ static mc_container weight_extension(mc_str name, size_t *len)
 static bool parse_weights(mc_file *f)
 {
     size_t ext = 0;
-    f->promised = tf_name(f) ? MC_FMT_TF : weight_extension(f->base, &ext);
+    f->promised = tf_name(f) ? MC_FMT_TF : mc_weight_extension(f->base, &ext);
     if (f->promised == MC_FMT_NONE)
         return false;
-    mc_str stem = less(f->base, ext);
+    mc_str stem = mc_str_less(f->base, ext);
     if (f->promised == MC_FMT_OTHER && mc_str_ends_nocase(f->base, ".bin"))
         f->promised = bin_container(f, stem);
     f->role = MC_ROLE_WEIGHTS;
@@ -203,143 +179,21 @@ static bool parse_index(mc_file *f)
     size_t ext;
     if (!mc_str_ends(s, ".json"))
         return false;
-    s = less(s, 5);
+    s = mc_str_less(s, 5);
     mc_str variant = take_variant(&s);
     if (!mc_str_ends(s, ".index"))
         return false;
-    s = less(s, 6);
+    s = mc_str_less(s, 6);
     if (variant.n == 0)
         variant = take_variant(&s);
-    mc_container c = weight_extension(s, &ext);
+    mc_container c = mc_weight_extension(s, &ext);
     if (c == MC_FMT_NONE)
         return false;
     f->role = MC_ROLE_INDEX;
     f->promised = c == MC_FMT_OTHER ? MC_FMT_TORCH : c; /* pytorch_model.bin.index.json */
-    f->stem = less(s, ext);
+    f->stem = mc_str_less(s, ext);
     f->variant = variant;
     return true;
-}
-
-/* ---- parts of files, unfinished files ---- */
-
-static bool parse_control(mc_file *f)
-{
-    static const char *const suffixes[] = { ".aria2", ".!qB", ".!ut", ".st" };
-    for (size_t i = 0; i < MC_COUNT(suffixes); i++)
-        if (mc_str_ends(f->base, suffixes[i])) {
-            size_t len, n = strlen(suffixes[i]);
-            if (weight_extension(less(f->base, n), &len) == MC_FMT_NONE && i == 3)
-                return false; /* axel's ".st" means something only behind a name we know */
-            f->role = MC_ROLE_CONTROL;
-            f->part_of = less(f->path, n);
-            return true;
-        }
-    return false;
-}
-
-/* "model.safetensors.<etag>[.<8 hex>]" of a hub download: the path without the hex tail, "" if no file name is left. */
-static mc_str without_etag(mc_str path)
-{
-    size_t len;
-    for (int cut = 0; cut < 3; cut++) {
-        if (weight_extension(path, &len) != MC_FMT_NONE || mc_str_ends(path, ".json") || mc_str_ends(path, ".txt"))
-            return path;
-        size_t dot = mc_str_rfind(path, '.'), slash = mc_str_rfind(path, '/');
-        if (dot == SIZE_MAX || (slash != SIZE_MAX && slash > dot))
-            break;
-        path = mc_str_cut(path, 0, dot);
-    }
-    return MC_STR("");
-}
-
-/* Where a download into a plain directory keeps its state: <dir>/.cache/huggingface/download/<path>. */
-static mc_str without_download_dir(mc_str path)
-{
-    static const char dir[] = ".cache/huggingface/download/";
-    return mc_str_starts(path, dir) ? mc_str_cut(path, sizeof dir - 1, path.n) : path;
-}
-
-static bool parse_partial(mc_file *f)
-{
-    static const char *const suffixes[] = { ".part", ".crdownload", ".downloading", ".download", ".partial", ".tmp" };
-    static const char temp[] = "._____temp/"; /* ModelScope */
-    if (mc_str_starts(f->path, temp) || mc_str_contains(f->path, "/._____temp/")) {
-        f->role = MC_ROLE_PARTIAL;
-        f->part_of = mc_str_starts(f->path, temp) ? mc_str_cut(f->path, sizeof temp - 1, f->path.n) : MC_STR("");
-        return true;
-    }
-    if (mc_str_ends(f->base, ".incomplete")) {
-        f->role = MC_ROLE_PARTIAL;
-        f->part_of = without_download_dir(without_etag(less(f->path, 11)));
-        return true;
-    }
-    for (size_t i = 0; i < MC_COUNT(suffixes); i++)
-        if (mc_str_ends(f->base, suffixes[i]) && f->base.n > strlen(suffixes[i])) {
-            f->role = MC_ROLE_PARTIAL;
-            f->part_of = less(f->path, strlen(suffixes[i]));
-            return true;
-        }
-    if (!mc_str_starts(f->base, "sha256-"))
-        return false;
-    mc_str s = f->path; /* Ollama: sha256-<hex>-partial and, with the state of one piece, -partial-<n> */
-    size_t n = tail_run(s, digit);
-    if (n > 0 && mc_str_ends(less(s, n), "-partial-"))
-        s = less(s, n + 1);
-    if (!mc_str_ends(s, "-partial"))
-        return false;
-    f->role = MC_ROLE_PARTIAL;
-    f->part_of = less(s, 8);
-    return true;
-}
-
-/* What follows the weight name: "part1of2", "part-aa", "part01", "split-a", "001". */
-static bool part_number(mc_str t, uint64_t *part, uint64_t *parts)
-{
-    size_t n = tail_run(t, digit);
-    if (n == 3 && t.n == 3)
-        return mc_str_u64(t, part);
-    bool split = mc_str_starts(t, "split");
-    if (!split && !mc_str_starts(t, "part"))
-        return false;
-    t = mc_str_cut(t, split ? 5 : 4, t.n);
-    bool sep = t.n > 0 && (t.p[0] == '-' || t.p[0] == '_');
-    t = mc_str_cut(t, sep, t.n);
-    if (split && !sep)
-        return false;
-    size_t letters = tail_run(t, lower_letter);
-    if (letters == t.n && letters >= (sep ? 1u : 2u) && letters <= 4) {
-        uint64_t v = 0;
-        for (size_t i = 0; i < t.n; i++)
-            v = v * 26 + (uint64_t)(t.p[i] - 'a');
-        *part = v + 1;
-        return true;
-    }
-    n = tail_run(t, digit);
-    mc_str head = less(t, n);
-    if (n == 0 || (head.n == 0 && mc_str_u64(t, part)))
-        return n != 0;
-    size_t of = mc_str_ends(head, "-of-") || mc_str_ends(head, "_of_") ? 4 : mc_str_ends(head, "of") ? 2 : 0;
-    return of && mc_str_u64(less(head, of), part) && mc_str_u64(mc_str_cut(t, head.n, t.n), parts);
-}
-
-static bool parse_byte_part(mc_file *f)
-{
-    static const char *const exts[] = { ".safetensors", ".gguf", ".bin", ".pth", ".pt" };
-    for (size_t e = 0; e < MC_COUNT(exts); e++)
-        for (size_t i = f->base.n, n = strlen(exts[e]); i-- > 1;) {
-            mc_str behind = mc_str_cut(f->base, i, f->base.n);
-            if (!mc_str_starts(behind, exts[e]) || behind.n < n + 2 || (behind.p[n] != '.' && behind.p[n] != '-'))
-                continue;
-            uint64_t part = 0, parts = 0;
-            if (!part_number(mc_str_cut(behind, n + 1, behind.n), &part, &parts))
-                break;
-            f->role = MC_ROLE_BYTE_PART;
-            f->part = part;
-            f->parts = parts;
-            f->part_of = less(f->path, behind.n - n);
-            return true;
-        }
-    return false;
 }
 
 /* ---- the whole name ---- */
@@ -366,7 +220,7 @@ static bool training_dir(mc_str dir)
 void mc_name_parse(mc_file *f)
 {
     f->role = MC_ROLE_OTHER;
-    if (parse_partial(f) || bookkeeping(f->path) || parse_control(f) || parse_byte_part(f) || parse_index(f))
+    if (mc_name_parse_partial(f) || bookkeeping(f->path) || mc_name_parse_part(f) || parse_index(f))
         return;
     for (size_t i = 0; i < MC_COUNT(EXACT); i++)
         if (mc_str_is(f->base, EXACT[i].name)) {
@@ -386,7 +240,7 @@ bool mc_name_unsafe(mc_str v)
 {
     if (v.n == 0)
         return false;
-    bool letter = lower_letter(v.p[0]) || (v.p[0] >= 'A' && v.p[0] <= 'Z');
+    bool letter = mc_is_lower(v.p[0]) || (v.p[0] >= 'A' && v.p[0] <= 'Z');
     if (v.p[0] == '/' || (v.n > 1 && letter && v.p[1] == ':'))
         return true;
     for (size_t i = 0, start = 0; i <= v.n; i++) {
