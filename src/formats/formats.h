@@ -26,7 +26,8 @@ mc_err mc_parse_torch_tail(mc_span tail, uint64_t at, uint64_t file_size, uint64
 
 mc_err mc_parse_document(mc_span text, mc_arena *a, mc_doc *out) MC_MUST_USE;       /* err, hint, line, col, literal, root */
 mc_err mc_parse_index(mc_span text, mc_arena *a, mc_index *out) MC_MUST_USE;        /* everything but file, component, rules and shard.file */
-/* tokenizer.json is up to 35 MB: pulled, never a tree. Appends added tokens; finds the id of `wanted` (may be "") in the vocabulary. */
+/* tokenizer.json is up to 35 MB: pulled, never a tree. Appends added tokens; finds the id of `wanted` (may be "") among them,
+ * else in the vocabulary. Strings are copied: the text may be dropped afterwards. A damaged file leaves *into as it was. */
 mc_err mc_parse_tokenizer(mc_span text, mc_arena *a, uint32_t file, mc_str wanted, mc_tokens *into) MC_MUST_USE;
 
 /* ---- templates -------------------------------------------------------------------------------------------- */

@@ -7,6 +7,16 @@ mc_tensor *mc_inventory_find(const mc_inventory *inv, mc_str name)
     return id == MC_NO_ID ? NULL : inv->first[id];
 }
 
+bool mc_token_add(mc_arena *a, mc_tokens *t, mc_token token)
+{
+    mc_token *v = mc_grow(a, t->added, t->n_added, &t->cap_added, sizeof *v);
+    if (!v)
+        return false;
+    t->added = v;
+    v[t->n_added++] = token;
+    return true;
+}
+
 const mc_doc *mc_model_doc(const mc_model *m, uint32_t component, mc_role role)
 {
     if (component >= m->n_components || m->components[component].docs[role] == MC_NONE)

@@ -230,11 +230,12 @@ typedef struct {
 
 typedef struct { int64_t id; mc_str text; bool special; uint32_t file; } mc_token; /* one added token, from one file */
 typedef struct {
-    mc_token *added; size_t n_added;    /* tokenizer.json added_tokens, added_tokens.json, added_tokens_decoder */
+    mc_token *added; size_t n_added, cap_added; /* tokenizer.json added_tokens, added_tokens.json, added_tokens_decoder */
     mc_text   eos;                      /* text of eos_token, from tokenizer_config.json or special_tokens_map.json */
     mc_int    eos_id;                   /* its id by tokenizer.json, added_tokens or vocab */
     mc_int    vocab;                    /* entries of tokenizer.json model.vocab, when counted */
 } mc_tokens;
+bool mc_token_add(mc_arena *a, mc_tokens *t, mc_token token) MC_MUST_USE; /* false: out of memory */
 
 /* ---- the model -------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,8 @@
  *
  * units.c      which models a path holds          classify.c  names and first bytes of every file
  * sets.c       shard sets and the read set        load.c      headers, indexes, documents, small reads
- * geometry.c   what the configuration implies     infer.c     what the tensors show: parameters, heads, kind */
+ * geometry.c   what the configuration implies     infer.c     what the tensors show: parameters, heads, kind
+ * tokens.c     added tokens and the end token */
 #ifndef MODELCHECK_SCAN_H
 #define MODELCHECK_SCAN_H
 #include "io/io.h"
@@ -26,5 +27,10 @@ void   mc_model_free(mc_model *m);
 /* Steps that tests call on their own. */
 void mc_geometry(mc_model *m, const mc_kb *kb);         /* fills arch from config.json and class defaults, or from GGUF keys */
 void mc_infer(mc_model *m, const mc_kb *kb);            /* parameters, bytes, heads, kind */
+
+/* tokens.c: facts of the tokenizer's side files. The text of eos_token comes first, since mc_parse_tokenizer looks for it
+ * (wanted = m->tokens.eos.v); once tokenizer.json has been read, the second call adds everything else. */
+void mc_tokens_eos(mc_model *m);
+void mc_tokens_from_docs(mc_model *m);
 
 #endif

@@ -1,0 +1,79 @@
+/* What the tokenizer's side files say: eos_token, and the added tokens that tokenizer.json does not list.
+ * Names of tokens stand in tokenizer_config.json and special_tokens_map.json, as a string or as {"content": ...};
+ * ids in added_tokens.json ({"text": id}) and in added_tokens_decoder ({"id": {"content", "special"}}). */
+#include "scan/scan.h"
+
+static mc_str token_text(const mc_value *v)
+{
+    return mc_as_str(mc_is(v, MC_OBJECT) ? mc_get(v, "content") : v);
+}
+
+void mc_tokens_eos(mc_model *m)
+{
+    static const mc_role roles[] = { MC_ROLE_TOKENIZER_CONFIG, MC_ROLE_SPECIAL_TOKENS };
+    for (size_t i = 0; i < MC_COUNT(roles) && !m->tokens.eos.known; i++) {
+        const mc_doc *d = mc_model_doc(m, 0, roles[i]);
+        mc_str        text = token_text(d ? mc_get(d->root, "eos_token") : NULL);
+        if (text.n)
+            m->tokens.eos = (mc_text){ true, text, mc_from_doc(d, MC_STR("/eos_token")) };
+    }
+}
+
+/* Is the text a role of the tokenizer ("eos_token": ...) or a special token of a file read before? */
+static bool is_special(const mc_model *m, mc_str text)
+{
+    static const mc_role roles[] = { MC_ROLE_TOKENIZER_CONFIG, MC_ROLE_SPECIAL_TOKENS };
+    for (size_t i = 0; i < m->tokens.n_added; i++)
+        if (m->tokens.added[i].special && mc_str_eq(m->tokens.added[i].text, text))
+            return true;
+    for (size_t i = 0; i < MC_COUNT(roles); i++) {
+        const mc_value *root = mc_model_root(m, 0, roles[i]);
+        for (size_t k = 0; mc_is(root, MC_OBJECT) && k < root->n; k++)
+            if (mc_str_ends(root->u.fields[k].key, "_token") && mc_str_eq(token_text(root->u.fields[k].value), text))
+                return true;
+    }
+    return false;
+}
+
+static void read_decoder(mc_model *m)
+{
+    const mc_doc   *d = mc_model_doc(m, 0, MC_ROLE_TOKENIZER_CONFIG);
+    const mc_value *map = d ? mc_get(d->root, "added_tokens_decoder") : NULL;
+    for (size_t i = 0; mc_is(map, MC_OBJECT) && i < map->n; i++) {
+        const mc_field *f = &map->u.fields[i];
+        mc_token        t = { .text = token_text(f->value), .file = d->file };
+        uint64_t        id;
+        if (!t.text.n || !mc_str_u64(f->key, &id) || id > INT64_MAX)
+            continue;
+        t.id = (int64_t)id;
+        if (!mc_as_bool(mc_get(f->value, "special"), &t.special))
+            t.special = false;
+        if (!mc_token_add(m->arena, &m->tokens, t))
+            return;
+    }
+}
+
+static void read_added(mc_model *m)
+{
+    const mc_doc   *d = mc_model_doc(m, 0, MC_ROLE_ADDED_TOKENS);
+    const mc_value *map = d ? d->root : NULL;
+    for (size_t i = 0; mc_is(map, MC_OBJECT) && i < map->n; i++) {
+        mc_token t = { .text = map->u.fields[i].key, .file = d->file };
+        if (!mc_as_int(map->u.fields[i].value, &t.id) || t.id < 0)
+            continue;
+        t.special = is_special(m, t.text);
+        if (!mc_token_add(m->arena, &m->tokens, t))
+            return;
+    }
+}
+
+void mc_tokens_from_docs(mc_model *m)
+{
+    mc_tokens *t = &m->tokens;
+    mc_tokens_eos(m);
+    read_decoder(m);
+    read_added(m);
+    for (size_t i = 0; i < t->n_added && t->eos.known && !t->eos_id.known; i++)
+        if (mc_str_eq(t->added[i].text, t->eos.v))
+            t->eos_id = (mc_int){ true, t->added[i].id, { t->added[i].file, MC_STR("") } };
+}
