@@ -57,6 +57,14 @@ bool mc_kb_next_default(const mc_kb *kb, mc_str model_type, const char **cursor,
 
 bool mc_kb_builtin(mc_kb *kb, mc_str model_type_or_architecture);
 
+/* ---- cache shapes: rules/cache-shapes.tsv ----------------------------------------------------------------- */
+
+/* How the attention cache of a model_type or GGUF architecture is shaped: "full", "window", "switch", "layers" (these four
+ * depend on keys of the model, see floor/), "none", or the name of a shape that is not computed; then `reason` says which.
+ * bound: all layers at full width and full context are an upper bound. */
+typedef struct { mc_str shape; bool bound; mc_str reason; } mc_cache_shape;
+bool mc_kb_cache_shape(const mc_kb *kb, bool gguf, mc_str name, mc_cache_shape *out);
+
 /* ---- GGUF architectures: rules/gguf-architectures.json ---------------------------------------------------- */
 
 /* Keys without the "{arch}." prefix. Source: llama.cpp src/models, see the file. */

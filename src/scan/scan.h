@@ -26,6 +26,7 @@ void   mc_model_free(mc_model *m);
 
 /* Steps that tests call on their own. */
 void mc_geometry(mc_model *m, const mc_kb *kb);         /* fills arch from config.json and class defaults, or from GGUF keys */
+void mc_geometry_gguf(mc_model *m, const mc_kb *kb);    /* the same from GGUF keys; called by mc_geometry */
 void mc_infer(mc_model *m, const mc_kb *kb);            /* parameters, bytes, heads, kind */
 
 /* tokens.c: facts of the tokenizer's side files. The text of eos_token comes first, since mc_parse_tokenizer looks for it
