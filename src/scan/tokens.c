@@ -3,6 +3,8 @@
  * ids in added_tokens.json ({"text": id}) and in added_tokens_decoder ({"id": {"content", "special"}}). */
 #include "scan/scan.h"
 
+static const mc_role roles[] = { MC_ROLE_TOKENIZER_CONFIG, MC_ROLE_SPECIAL_TOKENS };
+
 static mc_str token_text(const mc_value *v)
 {
     return mc_as_str(mc_is(v, MC_OBJECT) ? mc_get(v, "content") : v);
@@ -10,7 +12,6 @@ static mc_str token_text(const mc_value *v)
 
 void mc_tokens_eos(mc_model *m)
 {
-    static const mc_role roles[] = { MC_ROLE_TOKENIZER_CONFIG, MC_ROLE_SPECIAL_TOKENS };
     for (size_t i = 0; i < MC_COUNT(roles) && !m->tokens.eos.known; i++) {
         const mc_doc *d = mc_model_doc(m, 0, roles[i]);
         mc_str        text = token_text(d ? mc_get(d->root, "eos_token") : NULL);
@@ -19,20 +20,21 @@ void mc_tokens_eos(mc_model *m)
     }
 }
 
-/* Is the text a role of the tokenizer ("eos_token": ...) or a special token of a file read before? */
-static bool is_special(const mc_model *m, mc_str text)
+/* Texts that are a role of the tokenizer ("eos_token": ...) or special in a file read before. */
+static bool special_texts(const mc_model *m, mc_strset *set)
 {
-    static const mc_role roles[] = { MC_ROLE_TOKENIZER_CONFIG, MC_ROLE_SPECIAL_TOKENS };
+    if (!mc_strset_init(set, m->arena, m->tokens.n_added + 16))
+        return false;
     for (size_t i = 0; i < m->tokens.n_added; i++)
-        if (m->tokens.added[i].special && mc_str_eq(m->tokens.added[i].text, text))
-            return true;
+        if (m->tokens.added[i].special)
+            (void)mc_strset_add(set, m->tokens.added[i].text, NULL);
     for (size_t i = 0; i < MC_COUNT(roles); i++) {
         const mc_value *root = mc_model_root(m, 0, roles[i]);
         for (size_t k = 0; mc_is(root, MC_OBJECT) && k < root->n; k++)
-            if (mc_str_ends(root->u.fields[k].key, "_token") && mc_str_eq(token_text(root->u.fields[k].value), text))
-                return true;
+            if (mc_str_ends(root->u.fields[k].key, "_token"))
+                (void)mc_strset_add(set, token_text(root->u.fields[k].value), NULL);
     }
-    return false;
+    return true;
 }
 
 static void read_decoder(mc_model *m)
@@ -57,11 +59,14 @@ static void read_added(mc_model *m)
 {
     const mc_doc   *d = mc_model_doc(m, 0, MC_ROLE_ADDED_TOKENS);
     const mc_value *map = d ? d->root : NULL;
-    for (size_t i = 0; mc_is(map, MC_OBJECT) && i < map->n; i++) {
+    mc_strset       special;
+    if (!mc_is(map, MC_OBJECT) || !special_texts(m, &special))
+        return;
+    for (size_t i = 0; i < map->n; i++) {
         mc_token t = { .text = map->u.fields[i].key, .file = d->file };
         if (!mc_as_int(map->u.fields[i].value, &t.id) || t.id < 0)
             continue;
-        t.special = is_special(m, t.text);
+        t.special = mc_strset_find(&special, t.text) != MC_NO_ID;
         if (!mc_token_add(m->arena, &m->tokens, t))
             return;
     }
