@@ -18,6 +18,7 @@ typedef struct {
     mc_class cls;
     uint32_t block, block_bits; /* elements per block and bits per block: F4 1, 4; Q4_0 32, 144 */
     uint32_t row_meta;          /* bytes before each row (ik_llama.cpp types) */
+    uint32_t tensor_meta;       /* bytes behind each tensor (I2_S) */
     int32_t  ggml_id;           /* -1: a safetensors dtype */
     bool     foreign;           /* ggml: removed upstream or known from a fork only */
     mc_str   fork, advice;      /* ggml foreign: who writes it; what to use instead */
@@ -68,10 +69,14 @@ bool mc_kb_cache_shape(const mc_kb *kb, bool gguf, mc_str name, mc_cache_shape *
 /* ---- GGUF architectures: rules/gguf-architectures.json ---------------------------------------------------- */
 
 /* Keys without the "{arch}." prefix. Source: llama.cpp src/models, see the file. */
-typedef struct { mc_str name; const mc_str *required; size_t n_required; } mc_gguf_arch_info;
+typedef struct {
+    mc_str        name;
+    const mc_str *required; size_t n_required;  /* the loader stops without them */
+    const mc_str *read; size_t n_read;          /* every key it looks at, the required ones included */
+} mc_gguf_arch_info;
 const mc_gguf_arch_info *mc_kb_gguf_arch(mc_kb *kb, mc_str arch);             /* NULL: not a known architecture */
-/* What llama.cpp takes for "{arch}.<key>": one of "u32", "f32", "bool", "str", "u32[]", "f32[]", "i32[]", "u32|u32[]", ...; NULL: not in the table. */
-const char *mc_kb_gguf_key_type(mc_kb *kb, mc_str key);
+/* What llama.cpp takes for "{arch}.<key>": types divided by '|', "u32", "f32", "bool", "str", "i32[]", "u32|u32[]" ...; "": not in the table. */
+mc_str mc_kb_gguf_key_type(mc_kb *kb, mc_str key);
 
 /* ---- predicates (later frameworks, detection and users' rules) -------------------------------------------- */
 /* see docs/architecture.md: one three-valued evaluator over named facts; it arrives with the framework matrix. */

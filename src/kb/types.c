@@ -31,8 +31,8 @@ static bool read_type(const mc_value *v, mc_dtype *d)
 {
     *d = (mc_dtype){
         .name = text(mc_get(v, "name")), .block = u32(mc_get(v, "block"), 1), .block_bits = u32(mc_get(v, "bits"), 0),
-        .row_meta = u32(mc_get(v, "row_meta"), 0), .fork = text(mc_get(v, "fork")), .advice = text(mc_get(v, "advice")),
-        .since = text(mc_get(v, "since")),
+        .row_meta = u32(mc_get(v, "row_meta"), 0), .tensor_meta = u32(mc_get(v, "tensor_meta"), 0), .fork = text(mc_get(v, "fork")),
+        .advice = text(mc_get(v, "advice")), .since = text(mc_get(v, "since")),
     };
     int64_t id;
     bool    foreign;
@@ -106,7 +106,7 @@ bool mc_dtype_bytes(const mc_dtype *d, uint64_t elements, uint64_t row, uint64_t
         return false;
     if (d->row_meta && row && ckd_mul(&meta, elements / row, (uint64_t)d->row_meta))
         return false;
-    return !ckd_add(out, bits / 8, meta);
+    return !ckd_add(&bits, bits / 8, d->tensor_meta) && !ckd_add(out, bits, meta);
 }
 
 bool mc_dtype_is_float(const mc_dtype *d, unsigned bits)
