@@ -22,7 +22,7 @@ LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 all: $(BUILD)/modelcheck ## build the program (the default)
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BUILD)/modelcheck: $(OBJ)
 	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(OBJ) $(LDLIBS)
@@ -51,14 +51,10 @@ layers: ## check that includes point only to layers on the left
 	    if (q[2] in rank && rank[q[2]] > rank[p[2]]) { print FILENAME ": includes " q[2] "/, which stands to the right of " p[2] "/"; bad = 1 } } \
 	  END { exit bad }' $(SOURCES) $(wildcard $(addsuffix /*.h,$(addprefix src/,$(LAYERS))))
 
-cases: $(BUILD)/modelcheck ## run the case folders (tests/cases/README.md)
-	python3 tests/run_cases.py --bin $(BUILD)/modelcheck
-
-snapshots: $(BUILD)/modelcheck ## write report.txt of every case folder; read the diff before committing
-	python3 tests/run_cases.py --bin $(BUILD)/modelcheck --update
+include tests/tests.mk
 
 clean: ## remove what was built
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d)
-.PHONY: all help layers cases snapshots clean
+.PHONY: all help layers clean

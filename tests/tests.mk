@@ -1,0 +1,77 @@
+# tests.mk - everything that tests. Included by the Makefile; `make help` lists the targets.
+#
+#   tests/unit/test_*.c     cmocka, one program each          tests/cases/        model directories and what must be said
+#   tests/fuzz/*.c          one parser each, with invariants  tests/run_tests.py  all stages, one closing line
+
+VENV        := build/venv
+PYTHON       = $(shell test -x $(VENV)/bin/python && echo $(VENV)/bin/python || echo python3)
+TEST_CFLAGS  = -std=c17 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iinclude -Itests -Wall -Wextra -Wshadow -Wvla $(CFLAGS) $(WERROR)
+SANITIZE    := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ASAN_CFLAGS := -O1 -g $(SANITIZE)
+TIME        ?= 60
+
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/%)
+FUZZ_SRC := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
+FUZZ     := $(FUZZ_SRC:tests/fuzz/%.c=%)
+REPLAY   := $(FUZZ:%=$(BUILD)/tests/replay-%)
+
+$(BUILD)/tests/test_%: tests/unit/test_%.c tests/unit/unit.h $(LIB_OBJ)
+	@mkdir -p $(@D)
+	@$(CC) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< $(LIB_OBJ) -lcmocka $(LDLIBS)
+
+# Each fuzz target as a plain program that is given files: the corpus, or a crash to look at.
+$(BUILD)/tests/replay-%: tests/fuzz/%.c tests/fuzz/replay.c tests/fuzz/fuzz.h $(LIB_OBJ)
+	@mkdir -p $(@D)
+	@$(CC) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $< tests/fuzz/replay.c $(LIB_OBJ) $(LDLIBS)
+
+setup: ## install what the tests need (apt, a Python environment under build/)
+	@scripts/setup.sh test
+
+test: ## everything: both compilers, sanitizers, units, cases, fuzz corpus, oracle; minutes
+	@scripts/setup.sh test
+	@python3 tests/run_tests.py
+
+check: $(BUILD)/modelcheck units cases ## quick: build, units, cases
+
+run: ## build and check the sample model that ships with the project
+	@scripts/setup.sh run
+	@$(MAKE) --no-print-directory $(BUILD)/modelcheck >/dev/null
+	$(BUILD)/modelcheck fixtures/sample
+
+units: $(UNIT_BIN) ## unit tests
+	@tests/run_units.sh $(UNIT_BIN)
+
+cases: $(BUILD)/modelcheck ## case folders (tests/cases/README.md)
+	@$(PYTHON) tests/run_cases.py --bin $(BUILD)/modelcheck
+
+snapshots: $(BUILD)/modelcheck ## write report.txt of every case folder; read the diff before committing
+	@$(PYTHON) tests/run_cases.py --bin $(BUILD)/modelcheck --update
+
+replay: $(REPLAY) ## run the fuzz targets over their corpora
+	@tests/run_replay.sh $(BUILD)/tests $(FUZZ)
+
+sanitize: ## units, cases and fuzz corpora under ASan and UBSan
+	@$(MAKE) --no-print-directory BUILD=build/asan CFLAGS="$(ASAN_CFLAGS)" HARDEN=-fPIE LDFLAGS="$(SANITIZE)" units cases replay
+
+fuzz: ## fuzz every target for TIME=60 seconds each (or TARGET=name), with clang's libFuzzer
+	@$(MAKE) --no-print-directory BUILD=build/fuzz-build CC=clang CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
+	  HARDEN=-fPIE LDFLAGS="-fsanitize=address,undefined" fuzz-run TARGET="$(TARGET)" TIME=$(TIME)
+
+FUZZERS = $(addprefix $(BUILD)/tests/fuzz-,$(or $(TARGET),$(FUZZ)))
+$(BUILD)/tests/fuzz-%: tests/fuzz/%.c tests/fuzz/fuzz.h $(LIB_OBJ)
+	@mkdir -p $(@D)
+	@$(CC) $(TEST_CFLAGS) -fsanitize=fuzzer -o $@ $< $(LIB_OBJ) $(LDLIBS) $(LDFLAGS)
+
+fuzz-run: $(FUZZERS)
+	@for t in $(or $(TARGET),$(FUZZ)); do mkdir -p build/fuzz/$$t; echo "== $$t"; \
+	  $(BUILD)/tests/fuzz-$$t -max_total_time=$(TIME) -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	    -artifact_prefix=build/fuzz/$$t- build/fuzz/$$t tests/fuzz/corpus/$$t 2>build/fuzz/$$t.log \
+	  || { tail -40 build/fuzz/$$t.log; exit 1; }; grep -E "stat::(number_of_executed_units|average_exec)" build/fuzz/$$t.log; done
+
+analyze: ## clang-tidy, cppcheck and gcc -fanalyzer
+	@scripts/setup.sh analyze
+	@tests/analyze.sh $(SOURCES)
+
+.PHONY: setup test check run units cases snapshots replay sanitize fuzz fuzz-run analyze
+.SECONDARY: $(UNIT_BIN) $(REPLAY)
