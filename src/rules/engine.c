@@ -184,12 +184,14 @@ static void order(const mc_model *m, mc_findings *all)
 void mc_run_rules(const mc_model *m, mc_kb *kb, const mc_floor *floor, const mc_rule_options *options, mc_findings *out)
 {
     mc_check cx = { .model = m, .kb = kb, .floor = floor, .options = options, .out = out, .arena = out->arena };
-    for (size_t f = 0; f < mc_n_families; f++)
+    for (size_t f = 0; f < mc_n_families; f++) {
+        cx.memo = NULL;
         for (size_t i = 0; i < mc_families[f]->n; i++) {
             cx.rule = &mc_families[f]->rules[i];
             if (cx.rule->check)
                 cx.rule->check(&cx);
         }
+    }
     suppress(m, out);
     order(m, out);
 }

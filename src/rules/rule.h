@@ -43,6 +43,7 @@ typedef struct {
     const mc_rule         *rule;
     mc_findings           *out;
     mc_arena              *arena;     /* for texts and scratch; lives as long as the findings */
+    void                  *memo;      /* what the checks of one family share; NULL before the first of them runs */
 } mc_check;
 
 struct mc_rule {
