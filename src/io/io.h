@@ -26,7 +26,7 @@ typedef struct {
     bool      too_many, too_deep; /* MC_MAX_ENTRIES, MC_MAX_DEPTH reached: the listing is cut */
 } mc_listing;
 
-typedef struct { bool follow_links; } mc_walk_options;
+typedef struct { bool follow_links; bool shallow; /* this directory only */ } mc_walk_options;
 
 /* Lists a directory and everything below it (".git" is left out). Loops of links are cut. Errors of single entries are in
  * the entries; MC_E_IO with errno in *os_error when the root itself cannot be listed. */

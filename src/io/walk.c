@@ -189,7 +189,7 @@ mc_err mc_walk(const char *root, mc_walk_options options, mc_arena *a, mc_listin
     *os_error = list(&w, MC_STR(""));
     if (*os_error)
         return (mc_err){ MC_E_IO, 0, "cannot list the directory" };
-    while (w.n_todo > 0 && !out->too_many && !a->failed) {
+    while (w.n_todo > 0 && !options.shallow && !out->too_many && !a->failed) {
         size_t i = w.todo[--w.n_todo];
         int    error = list(&w, mc_format(a, "%s/", out->entries[i].path.p));
         if (error) {

@@ -131,6 +131,7 @@ typedef struct {
     bool         in_read_set;   /* a loader would open it */
     mc_str       part_of;       /* MC_ROLE_BYTE_PART, MC_ROLE_CONTROL, MC_ROLE_PARTIAL: path it belongs to */
     uint64_t     part, parts;   /* number of a byte part (from its order if letters) and total, 0 unknown */
+    mc_str       text;          /* MC_ROLE_TEMPLATE: the whole file, "" if not read */
     uint64_t     pointer_size;  /* LFS pointer: size and digest of what it stands for */
     mc_str       pointer_oid;   /* 64 hex digits */
 } mc_file;
@@ -263,6 +264,9 @@ typedef struct {
     uint64_t compared;                  /* bytes of each that were read and equal */
 } mc_heads;
 
+/* Another unit of the same directory: a GGUF beside the safetensors, another quantization (rule MC111). */
+typedef struct { mc_str path; uint64_t bytes; } mc_sibling;
+
 typedef struct {
     mc_arena     *arena;
     mc_str        path;                 /* as the report prints it */
@@ -280,6 +284,7 @@ typedef struct {
     mc_set       *sets;       size_t n_sets, cap_sets;
     mc_doc       *docs;       size_t n_docs, cap_docs;
     mc_index     *indexes;    size_t n_indexes, cap_indexes;
+    mc_sibling   *siblings;   size_t n_siblings;             /* GGUF units of the same directory, this one left out */
     const mc_gguf *gguf;                /* MC_UNIT_GGUF: metadata of the first file of the set, by name; else NULL */
     uint32_t      gguf_file;
     mc_arch       arch;

@@ -10,6 +10,7 @@
 #define MODELCHECK_SCAN_H
 #include "io/io.h"
 #include "kb/kb.h"
+#include "model/gguf.h"
 #include "model/model.h"
 
 typedef struct {
