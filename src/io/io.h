@@ -43,5 +43,7 @@ bool     mc_read_prefix(mc_input *in, mc_span *have, uint64_t want, mc_arena *a)
 bool     mc_changed(mc_input *in);                   /* size or mtime are no longer what mc_open saw */
 /* Compares up to `n` bytes of two ranges in chunks. 1 equal, 0 different (*equal_bytes = where), -1 cannot read. */
 int      mc_same_bytes(mc_input *a, uint64_t at_a, mc_input *b, uint64_t at_b, uint64_t n, uint64_t *equal_bytes);
+/* Is there anything under this path (relative to root; root "": to the working directory)? One stat, nothing is opened. */
+bool     mc_exists(mc_str root, mc_str path);
 
 #endif

@@ -290,6 +290,7 @@ typedef struct {
     mc_arch       arch;
     mc_tokens     tokens;
     mc_heads      heads;
+    bool          base_exists;          /* an adapter's base_model_name_or_path is a path under which there is something */
     mc_int        parameters;           /* logical elements of the read set; not known: null */
     mc_int        stored_elements;
     mc_int        weights_bytes;        /* tensor bytes of the read set */

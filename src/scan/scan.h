@@ -35,4 +35,7 @@ void mc_infer(mc_model *m, const mc_kb *kb);            /* parameters, bytes, he
 void mc_tokens_eos(mc_model *m);
 void mc_tokens_from_docs(mc_model *m);
 
+/* adapter.c: fills base_exists, once adapter_config.json has been read. root: directory of the model as the system knows it. */
+void mc_adapter_base(mc_model *m, mc_str root);
+
 #endif

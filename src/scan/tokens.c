@@ -3,8 +3,6 @@
  * ids in added_tokens.json ({"text": id}) and in added_tokens_decoder ({"id": {"content", "special"}}). */
 #include "scan/scan.h"
 
-static const mc_role roles[] = { MC_ROLE_TOKENIZER_CONFIG, MC_ROLE_SPECIAL_TOKENS };
-
 static mc_str token_text(const mc_value *v)
 {
     return mc_as_str(mc_is(v, MC_OBJECT) ? mc_get(v, "content") : v);
@@ -12,6 +10,7 @@ static mc_str token_text(const mc_value *v)
 
 void mc_tokens_eos(mc_model *m)
 {
+    static const mc_role roles[] = { MC_ROLE_TOKENIZER_CONFIG, MC_ROLE_SPECIAL_TOKENS };
     for (size_t i = 0; i < MC_COUNT(roles) && !m->tokens.eos.known; i++) {
         const mc_doc *d = mc_model_doc(m, 0, roles[i]);
         mc_str        text = token_text(d ? mc_get(d->root, "eos_token") : NULL);
@@ -20,20 +19,14 @@ void mc_tokens_eos(mc_model *m)
     }
 }
 
-/* Texts that are a role of the tokenizer ("eos_token": ...) or special in a file read before. */
+/* Texts that tokenizer.json calls special. */
 static bool special_texts(const mc_model *m, mc_strset *set)
 {
-    if (!mc_strset_init(set, m->arena, m->tokens.n_added + 16))
+    if (!mc_strset_init(set, m->arena, m->tokens.n_added))
         return false;
     for (size_t i = 0; i < m->tokens.n_added; i++)
         if (m->tokens.added[i].special)
             (void)mc_strset_add(set, m->tokens.added[i].text, NULL);
-    for (size_t i = 0; i < MC_COUNT(roles); i++) {
-        const mc_value *root = mc_model_root(m, 0, roles[i]);
-        for (size_t k = 0; mc_is(root, MC_OBJECT) && k < root->n; k++)
-            if (mc_str_ends(root->u.fields[k].key, "_token"))
-                (void)mc_strset_add(set, token_text(root->u.fields[k].value), NULL);
-    }
     return true;
 }
 
@@ -76,8 +69,8 @@ void mc_tokens_from_docs(mc_model *m)
 {
     mc_tokens *t = &m->tokens;
     mc_tokens_eos(m);
-    read_decoder(m);
     read_added(m);
+    read_decoder(m);
     for (size_t i = 0; i < t->n_added && t->eos.known && !t->eos_id.known; i++)
         if (mc_str_eq(t->added[i].text, t->eos.v))
             t->eos_id = (mc_int){ true, t->added[i].id, { t->added[i].file, MC_STR("") } };
