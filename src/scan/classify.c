@@ -26,7 +26,8 @@ static bool add_file(mc_builder *b, const mc_entry *e, mc_str path)
         return false;
     m->files = v;
     mc_file *f = &v[m->n_files];
-    *f = (mc_file){ .path = path, .base = mc_str_base(path), .size = e->size, .link = link_of(e->link), .target = e->target,
+    path = mc_str_copy(m->arena, path); /* the listing goes before the model does */
+    *f = (mc_file){ .path = path, .base = mc_str_base(path), .size = e->size, .link = link_of(e->link), .target = mc_str_copy(m->arena, e->target),
                     .os_error = e->link == MC_SYM_DANGLING ? 0 : e->os_error, .os_what = e->os_what, .set = MC_NONE,
                     .stem = MC_STR(""), .variant = MC_STR(""), .part_of = MC_STR(""), .pointer_oid = MC_STR("") };
     mc_name_parse(f);
