@@ -115,7 +115,9 @@ static bool parse_byte_part(mc_file *f)
             uint64_t part = 0, parts = 0;
             if (!part_number(mc_str_cut(behind, n + 1, behind.n), &part, &parts))
                 break;
+            size_t len;
             f->role = MC_ROLE_BYTE_PART;
+            f->promised = mc_weight_extension(mc_str_less(f->base, behind.n - n), &len);
             f->part = part;
             f->parts = parts;
             f->part_of = mc_str_less(f->path, behind.n - n);

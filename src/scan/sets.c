@@ -314,6 +314,7 @@ static bool sets_of_names(mc_model *m)
 
 static void sum_up(mc_model *m)
 {
+    m->format = m->unit == MC_UNIT_GGUF ? MC_FMT_GGUF : MC_FMT_NONE;
     for (uint32_t i = 0; i < m->n_sets; i++) {
         const mc_set *s = &m->sets[i];
         if (s->read && m->format == MC_FMT_NONE)
@@ -323,6 +324,9 @@ static void sum_up(mc_model *m)
         if (!s->read && s->complete && ckd_add(&m->duplicate_bytes, m->duplicate_bytes, s->bytes))
             m->duplicate_bytes = UINT64_MAX;
     }
+    for (uint32_t c = 0; c < m->n_components && m->format == MC_FMT_NONE; c++) /* an index without its shards says what is meant */
+        if (m->components[c].index != MC_NONE)
+            m->format = m->files[m->indexes[m->components[c].index].file].promised;
 }
 
 static void choose_everywhere(mc_model *m)
