@@ -1,7 +1,192 @@
-#include "floor/floor.h"
+/* The memory floor: bytes that are certain. Weights as a loader keeps them, plus the cache of keys and values for the
+ * context and sequences asked for. One token of one head costs width * bytes of the element type, for K and for V. */
+#include "floor/plan.h"
+
+#include <stdio.h>
+
+enum { DEFAULT_CONTEXT = 8192 };
+
+typedef struct { const mc_model *m; const mc_kb *kb; const mc_floor_ask *ask; mc_arena *a; mc_floor *f; mc_plan plan; } job;
+
+static void assume(job *j, int64_t effect, mc_str text)
+{
+    if (j->f->n_assumptions < MC_MAX_ASSUMPTIONS)
+        j->f->assumptions[j->f->n_assumptions++] = (mc_assumption){ text, effect };
+}
+
+static mc_term *add_term(job *j, const char *name, uint64_t bytes, mc_str formula)
+{
+    mc_term *t = &j->f->terms[j->f->n_terms++];
+    *t = (mc_term){ .name = mc_str_of(name), .bytes = bytes, .formula = formula };
+    return t;
+}
+
+/* ---- what was asked for ---- */
+
+static void context(job *j)
+{
+    mc_floor     *f = j->f;
+    const mc_int *own = &j->m->arch.context;
+    f->sequences = j->ask->sequences ? j->ask->sequences : 1;
+    f->context = j->ask->context;
+    if (f->context && own->known && f->context > (uint64_t)own->v)
+        assume(j, 0, mc_format(j->a, "the context asked for is above the model's own maximum of %lld", (long long)own->v));
+    if (f->context)
+        return;
+    f->context = own->known && own->v < DEFAULT_CONTEXT ? (uint64_t)own->v : DEFAULT_CONTEXT;
+    if (!own->known)
+        assume(j, 0, mc_format(j->a, "the model's maximum context is not known: %d tokens are assumed", DEFAULT_CONTEXT));
+    else if (own->v > DEFAULT_CONTEXT)
+        assume(j, 0, mc_format(j->a, "context %d: the model's own maximum is %lld", DEFAULT_CONTEXT, (long long)own->v));
+}
+
+/* The 16-bit type of the model: by its configuration, else by what most of its tensors are stored in. */
+static const char *model_type16(const job *j)
+{
+    const mc_model *m = j->m;
+    if (mc_str_is(m->arch.dtype.v, "bfloat16"))
+        return "bf16";
+    if (m->arch.dtype.known || m->unit == MC_UNIT_GGUF || m->n_components == 0)
+        return "f16";
+    uint64_t            bf16 = 0, f16 = 0;
+    const mc_inventory *inv = &m->components[0].inv;
+    for (size_t i = 0; i < inv->names.n; i++) {
+        const mc_dtype *d = mc_kb_dtype(j->kb, inv->first[i]->dtype);
+        bf16 += d && mc_str_is(d->name, "BF16");
+        f16 += d && mc_str_is(d->name, "F16");
+    }
+    return bf16 > f16 ? "bf16" : "f16";
+}
+
+/* ---- weights ---- */
+
+static void weights(job *j)
+{
+    const mc_model *m = j->m;
+    mc_floor       *f = j->f;
+    f->weights_known = m->weights_bytes.known;
+    if (!f->weights_known)
+        return;
+    uint64_t all = (uint64_t)m->weights_bytes.v, head = 0;
+    if (m->arch.tie.known && m->arch.tie.v && m->heads.embed && m->heads.head)
+        head = m->heads.head->end - m->heads.head->begin;
+    f->weights_bytes = head <= all ? all - head : all;
+    mc_term *t = add_term(j, "weights", f->weights_bytes,
+                          head ? mc_format(j->a, "%llu - %llu", (unsigned long long)all, (unsigned long long)head)
+                               : mc_format(j->a, "sum of %llu tensors", (unsigned long long)m->n_tensors));
+    for (size_t i = 0; i < m->n_files && t->n_from < MC_COUNT(t->from); i++)
+        if (m->files[i].in_read_set && m->files[i].n_tensors)
+            t->from[t->n_from++] = m->files[i].path;
+    if (head)
+        assume(j, -(int64_t)head, mc_format(j->a, "%.*s is tied to the embedding and counted once", MC_FMT(m->heads.head->name)));
+    if (m->arch.mtp_layers.known && m->arch.mtp_layers.v > 0)
+        assume(j, 0, MC_STR("weights of prediction layers, where stored, are counted"));
+}
+
+/* ---- cache ---- */
+
+static mc_str bytes_text(const job *j, uint32_t block, uint32_t bytes)
+{
+    return block == 1 ? mc_format(j->a, "%u", bytes) : mc_format(j->a, "%u/%u", bytes, block);
+}
+
+static mc_str formula(const job *j, uint32_t kb, uint32_t ks, uint32_t vb, uint32_t vs)
+{
+    const mc_plan *p = &j->plan;
+    mc_str         k = bytes_text(j, kb, ks), v = bytes_text(j, vb, vs);
+    unsigned long long dk = p->k, dv = p->v, c = j->f->context, s = j->f->sequences;
+    if (dk == dv && kb == vb && ks == vs)
+        return mc_format(j->a, "2*%.*s*%llu*%.*s*%llu*%llu", MC_FMT(p->heads_text), dk, MC_FMT(k), c, s);
+    return mc_format(j->a, "%.*s*(%llu*%.*s+%llu*%.*s)*%llu*%llu", MC_FMT(p->heads_text), dk, MC_FMT(k), dv, MC_FMT(v), c, s);
+}
+
+/* Bytes of a token: heads * width elements, in blocks of the element type. */
+static bool token_bytes(uint64_t heads, uint64_t width, uint32_t block, uint32_t bytes, uint64_t *out)
+{
+    uint64_t blocks = (width + block - 1) / block;
+    return !ckd_mul(out, heads, blocks) && !ckd_mul(out, *out, (uint64_t)bytes);
+}
+
+static bool grow(const job *j, uint64_t per_token, uint64_t *out)
+{
+    return !ckd_mul(out, per_token, j->f->context) && !ckd_mul(out, *out, j->f->sequences);
+}
+
+static void cache(job *j)
+{
+    mc_floor *f = j->f;
+    mc_plan  *p = &j->plan;
+    uint32_t  kb = 1, ks = 2, vb = 1, vs = 2;
+    uint64_t  k, v, extra;
+    if (!mc_kv_type(f->kv_dtype_k, &kb, &ks) || !mc_kv_type(f->kv_dtype_v, &vb, &vs)) {
+        mc_plan_not(p, MC_STR("the element type of the cache is not known"));
+        p->bound = false;
+    }
+    bool fits = p->bound && token_bytes(p->heads, p->k, kb, ks, &k) && token_bytes(p->heads, p->v, vb, vs, &v) &&
+                token_bytes(p->index, 1, 1, ks, &extra) && !ckd_add(&extra, extra, k) && !ckd_add(&extra, extra, v);
+    f->overflow = p->bound && !fits;
+    if (p->cache == MC_CACHE_COMPUTED && fits) {
+        mc_cache c = { "full", p->layers, f->context, f->sequences, 0, 0 };
+        if (p->k % kb != 0 || p->v % vb != 0)
+            mc_plan_not(p, mc_format(j->a, "a head of %llu and %llu elements is no whole number of %.*s and %.*s blocks", (unsigned long long)p->k,
+                                     (unsigned long long)p->v, MC_FMT(f->kv_dtype_k), MC_FMT(f->kv_dtype_v)));
+        else if (!grow(j, k, &c.k_bytes) || !grow(j, v, &c.v_bytes) || ckd_add(&f->kv_bytes, c.k_bytes, c.v_bytes))
+            f->overflow = true;
+        else {
+            f->kv_bytes_per_token = extra;
+            f->caches[f->n_caches++] = c;
+            mc_term *t = add_term(j, "kv cache", f->kv_bytes, formula(j, kb, ks, vb, vs));
+            for (size_t i = 0; i < p->n_from; i++)
+                t->from[t->n_from++] = p->from[i];
+        }
+    }
+    if (f->overflow && p->cache == MC_CACHE_COMPUTED) {
+        f->kv_bytes = 0;
+        mc_plan_not(p, MC_STR("the product of layers, heads, widths and context does not fit 64 bits"));
+    }
+    f->bound_known = fits && p->cache == MC_CACHE_NOT_COMPUTED;
+    f->upper_bound_per_token = f->bound_known ? extra : 0;
+}
+
+static const char *no_cache(const mc_model *m)
+{
+    static const struct { mc_kind kind; const char *why; } kinds[] = {
+        { MC_KIND_ADAPTER, "an adapter has no cache of its own: it belongs to the base model" },
+        { MC_KIND_PROJECTOR, "a projector has no attention cache" },
+        { MC_KIND_VOCAB, "a vocabulary has no attention cache" },
+        { MC_KIND_IMATRIX, "an importance matrix has no attention cache" },
+        { MC_KIND_STATIC_EMBEDDING, "a static embedding has no attention cache" },
+        { MC_KIND_SENTENCE, "an embedding model has no attention cache" },
+        { MC_KIND_ENCODER, "an encoder has no attention cache" },
+        { MC_KIND_DIFFUSERS, "a diffusion pipeline has no attention cache" },
+    };
+    for (size_t i = 0; i < MC_COUNT(kinds); i++)
+        if (m->kind == kinds[i].kind)
+            return kinds[i].why;
+    return NULL;
+}
+
 void mc_floor_compute(const mc_model *m, const mc_kb *kb, const mc_floor_ask *ask, mc_arena *a, mc_floor *out)
 {
-    (void)m; (void)kb; (void)ask; (void)a;
-    *out = (mc_floor){ .engine = "generic", .cache = MC_CACHE_NOT_COMPUTED, .cache_reason = MC_STR("not built yet") };
+    *out = (mc_floor){ .engine = "generic" };
+    job         j = { .m = m, .kb = kb, .ask = ask, .a = a, .f = out, .plan = { .cache = MC_CACHE_COMPUTED } };
+    const char *type16 = model_type16(&j);
+    out->kv_dtype_k = mc_str_of(ask->kv_k ? ask->kv_k : type16);
+    out->kv_dtype_v = mc_str_of(ask->kv_v ? ask->kv_v : ask->kv_k ? ask->kv_k : type16);
+    context(&j);
+    weights(&j);
+    const char *none = no_cache(m);
+    if (none)
+        j.plan = (mc_plan){ .cache = MC_CACHE_NONE, .reason = mc_str_of(none) };
+    else if (m->unit == MC_UNIT_GGUF)
+        mc_plan_gguf(m, kb, a, &j.plan);
+    else
+        mc_plan_config(m, kb, out->context, a, &j.plan);
+    cache(&j);
+    out->cache = j.plan.cache == MC_CACHE_COMPUTED ? MC_CACHE_COMPUTED : j.plan.cache == MC_CACHE_NONE ? MC_CACHE_NONE : MC_CACHE_NOT_COMPUTED;
+    out->cache_reason = out->cache == MC_CACHE_COMPUTED ? MC_STR("") : j.plan.reason;
+    if (ckd_add(&out->floor_bytes, out->weights_bytes, out->kv_bytes)) {
+        out->floor_bytes = UINT64_MAX;
+        out->overflow = true;
+    }
 }
-bool mc_kv_type(mc_str name, uint32_t *block, uint32_t *bytes) { (void)name; *block = 1; *bytes = 2; return true; }

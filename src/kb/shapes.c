@@ -19,6 +19,6 @@ bool mc_kb_cache_shape(const mc_kb *kb, bool gguf, mc_str name, mc_cache_shape *
     if (at >= table.n)
         return false;
     mc_str line = mc_tsv_line(table, at, &next);
-    *out = (mc_cache_shape){ mc_tsv_field(line, 1), mc_str_is(mc_tsv_field(line, 2), "bound"), mc_tsv_field(line, 3) };
+    *out = (mc_cache_shape){ mc_tsv_field(line, 1), !mc_str_is(mc_tsv_field(line, 2), "-"), mc_str_is(mc_tsv_field(line, 3), "-") ? MC_STR("") : mc_tsv_field(line, 3) };
     return true;
 }
