@@ -7,7 +7,7 @@ VERSION := $(shell sed -n 's/.*MODELCHECK_VERSION "\(.*\)"/\1/p' include/modelch
 LAYERS   := base io kb model formats scan floor rules report api cli
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wvla -Wformat=2 \
             -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes
-HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
+HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIC
 CFLAGS   ?= -O2 -g
 ALL_CFLAGS  = -std=c17 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iinclude -fvisibility=hidden $(WARNINGS) $(HARDEN) $(CFLAGS) $(WERROR)
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now $(LDFLAGS)

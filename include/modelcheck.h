@@ -46,9 +46,15 @@ MODELCHECK_API const char *modelcheck_add(modelcheck *mc, const char *path);
 
 /* Checks every added path once. Exit status: 0 nothing at or above fail-on, 1 findings, 3 could not check. */
 MODELCHECK_API int modelcheck_run(modelcheck *mc);
+/* The exit status of a view: "check" (NULL) as above, "show" 0 or 3, "memory" 1 when a model certainly does not fit. */
+MODELCHECK_API int modelcheck_status(const modelcheck *mc, const char *view);
 
 /* Writes a report: format "text" or "json"; view "check" (NULL), "show" or "memory". NULL, or the reason. */
 MODELCHECK_API const char *modelcheck_write(modelcheck *mc, FILE *out, const char *format, const char *view);
+
+/* Writes what a rule means (by code or slug), or all rules (NULL): format "text", "json" or, for all, "md". NULL, or the reason. */
+MODELCHECK_API const char *modelcheck_rules(FILE *out, const char *format, const char *rule);
+MODELCHECK_API int         modelcheck_rule_known(const char *rule);   /* 1: a rule has that code or slug */
 
 /* ---- walking the result ---- */
 
@@ -59,6 +65,10 @@ typedef struct {
     size_t      count;                  /* subjects affected */
     uint64_t    fingerprint;
 } modelcheck_finding;
+
+/* Paths that could not be opened. 0 and the texts set, or -1 when there is no such error. */
+MODELCHECK_API size_t      modelcheck_errors(const modelcheck *mc);
+MODELCHECK_API int         modelcheck_error_at(const modelcheck *mc, size_t i, const char **path, const char **message);
 
 MODELCHECK_API size_t      modelcheck_models(const modelcheck *mc);
 MODELCHECK_API const char *modelcheck_model_path(const modelcheck *mc, size_t model);

@@ -40,6 +40,7 @@ bool   mc_str_starts(mc_str s, const char *prefix);
 bool   mc_str_ends(mc_str s, const char *suffix);
 bool   mc_str_ends_nocase(mc_str s, const char *suffix);    /* ASCII case folded */
 bool   mc_str_contains(mc_str s, const char *needle);
+bool   mc_str_has(mc_str s, mc_str needle);                 /* the same for a slice */
 bool   mc_str_contains_nocase(mc_str s, const char *needle);
 size_t mc_str_find(mc_str s, char c);                       /* index of the first c, or s.n */
 size_t mc_str_rfind(mc_str s, char c);                      /* index of the last c, or SIZE_MAX */
@@ -48,6 +49,7 @@ mc_str mc_str_cut(mc_str s, size_t from, size_t to);        /* s[from, to), clam
 mc_str mc_str_base(mc_str path);                            /* what follows the last '/' */
 mc_str mc_str_dir(mc_str path);                             /* up to and with the last '/', or "" */
 bool   mc_str_u64(mc_str digits, uint64_t *out) MC_MUST_USE;/* only decimal digits, no overflow */
+size_t mc_utf8_len(const uint8_t *p, size_t n);             /* bytes of the well-formed character at p (n >= 1), or 0 */
 bool   mc_utf8_valid(mc_span s);                            /* Unicode table 3-7: no surrogates, nothing overlong */
 
 /* ---- errors ----------------------------------------------------------------------------------------------- */

@@ -48,13 +48,17 @@ bool mc_str_ends_nocase(mc_str s, const char *suffix)
     return s.n >= n && same_nocase(s.p + s.n - n, suffix, n);
 }
 
-bool mc_str_contains(mc_str s, const char *needle)
+bool mc_str_has(mc_str s, mc_str needle)
 {
-    size_t n = strlen(needle);
-    for (size_t i = 0; i + n <= s.n; i++)
-        if (memcmp(s.p + i, needle, n) == 0)
+    for (size_t i = 0; i + needle.n <= s.n; i++)
+        if (needle.n == 0 || memcmp(s.p + i, needle.p, needle.n) == 0)
             return true;
     return false;
+}
+
+bool mc_str_contains(mc_str s, const char *needle)
+{
+    return mc_str_has(s, mc_str_of(needle));
 }
 
 bool mc_str_contains_nocase(mc_str s, const char *needle)
@@ -120,8 +124,7 @@ bool mc_str_u64(mc_str s, uint64_t *out)
     return true;
 }
 
-/* Length of the well-formed sequence at p, or 0. */
-static size_t utf8_len(const uint8_t *p, size_t n)
+size_t mc_utf8_len(const uint8_t *p, size_t n)
 {
     uint8_t c = p[0], lo = 0x80, hi = 0xbf;
     if (c < 0x80)
@@ -147,7 +150,7 @@ static size_t utf8_len(const uint8_t *p, size_t n)
 bool mc_utf8_valid(mc_span s)
 {
     for (size_t i = 0, len; i < s.n; i += len)
-        if (!(len = utf8_len(s.p + i, s.n - i)))
+        if (!(len = mc_utf8_len(s.p + i, s.n - i)))
             return false;
     return true;
 }

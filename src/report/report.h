@@ -5,18 +5,21 @@
 #include <stdio.h>
 
 #include "floor/floor.h"
+#include "report/out.h"
 #include "rules/rule.h"
 
 /* One model and all that was found out about it. */
 typedef struct { mc_model *model; mc_floor floor; mc_findings findings; } mc_result;
+typedef struct { mc_str path, message; } mc_failure; /* a path that could not be opened */
 
 typedef struct {
     mc_arena     arena;
     mc_kb        kb;
     mc_result   *results; size_t n_results, cap_results;   /* by path */
-    struct { mc_str path, message; } *errors; size_t n_errors, cap_errors;
+    mc_failure  *errors;  size_t n_errors, cap_errors;
     mc_severity  fail_on;             /* lowest severity that gives exit status 1 */
     bool         fail_never;
+    mc_rule_options rules;            /* what the rules were given */
     int          exit_status;
 } mc_run_result;
 
@@ -27,6 +30,60 @@ typedef struct {
 } mc_report_options;
 
 typedef struct { const char *name, *summary; void (*write)(FILE *out, const mc_run_result *run, const mc_report_options *o); } mc_reporter;
+#define REPORTER(name, summary) void mc_report_##name(FILE *out, const mc_run_result *run, const mc_report_options *o);
+#include "report/reporters.list"
+#undef REPORTER
 const mc_reporter *mc_reporter_find(const char *name); /* NULL if unknown; the list is reporters.list */
+const char        *mc_reporter_names(void);            /* "text, json" */
+
+/* ---- figures that more than one reporter prints (facts.c) ------------------------------------------------- */
+
+typedef struct { mc_str dtype; uint64_t tensors, elements, bytes; } mc_mix_row;
+typedef struct { mc_mix_row *rows; size_t n; } mc_mix;
+
+/* The dtypes of the read set, most bytes first. Empty when no header was parsed, or out of memory. */
+mc_mix      mc_dtype_mix(const mc_run_result *run, const mc_model *m, mc_arena *a);
+bool        mc_tensors_known(const mc_model *m);             /* a header of the read set was understood */
+size_t      mc_read_files(const mc_model *m);                /* how many files a loader would open */
+const char *mc_format_name(const mc_model *m);               /* "safetensors", "mixed", ...; NULL: no weights */
+/* Stored bits per parameter, all bytes of the read set counted. False when the parameters are not known. */
+bool        mc_bits_per_weight(const mc_model *m, double *out);
+const char *mc_gguf_label(const mc_model *m);                /* "Q4_K_M" by general.file_type, NULL if none */
+uint64_t    mc_active_parameters(const mc_model *m, bool *known);
+mc_str      mc_rules_date(mc_arena *a);                      /* newest date of the embedded data, "" if none */
+
+/* Does the floor fit `vram` bytes? The margin is the larger of 1 GiB and a tenth. */
+typedef enum { MC_FIT_UNKNOWN /* the weights fit, the cache is not known */, MC_FIT_NO, MC_FIT_TIGHT, MC_FIT_YES } mc_fit;
+mc_fit      mc_fits(const mc_floor *f, uint64_t vram, uint64_t *margin);
+const char *mc_fit_name(mc_fit fit);                         /* "does-not-fit", ...; NULL: unknown */
+bool        mc_floor_known(const mc_floor *f);               /* floor_bytes holds: weights and cache are both known */
+
+/* Why a file was not judged by its content, or NULL. */
+const char *mc_not_evaluated(const mc_model *m, const mc_file *f, mc_arena *a);
+/* The option that a rule waits for ("--vram"), or NULL when it was run. */
+const char *mc_needs_option(const mc_rule *r, const mc_rule_options *o);
+
+typedef struct { size_t errors, warnings, infos, suppressed; } mc_totals;
+mc_totals   mc_count_findings(const mc_run_result *run);
+const char *mc_severity_name(mc_severity s);
+const char *mc_certainty_name(mc_certainty c);
+
+/* ---- what the rules say about themselves (catalogue.c) ---------------------------------------------------- */
+
+/* One rule, or every rule (rule NULL), in format "text", "json" or, for all of them, "md". False: no such format. */
+bool mc_write_rules(FILE *out, const mc_rule *rule, const char *format) MC_MUST_USE;
+
+/* ---- parts shared by the reporters ------------------------------------------------------------------------ */
+
+void mc_json_head(mc_out *o, mc_arena *a);                                                     /* opens the document */
+void mc_json_memory(mc_out *o, const mc_result *r, const mc_run_result *run, bool whole);      /* whole: the memory view */
+void mc_json_tensors(mc_out *o, const mc_result *r, const mc_run_result *run);
+void mc_text_header(mc_out *o, const mc_run_result *run, const mc_result *r);
+void mc_text_memory_line(mc_out *o, const mc_floor *f);
+void mc_text_mix(mc_out *o, const mc_mix *mix);
+void mc_text_findings(mc_out *o, const mc_result *r, const mc_report_options *options);
+void mc_text_show(FILE *out, const mc_run_result *run, const mc_report_options *o);
+void mc_text_memory(FILE *out, const mc_run_result *run, const mc_report_options *o);
+void mc_text_tree(mc_out *o, const mc_run_result *run, const mc_model *m, mc_arena *a);        /* names folded into a tree */
 
 #endif

@@ -167,7 +167,7 @@ static uint64_t fingerprint(const mc_model *m, mc_arena *a, const mc_finding *f)
     return mc_hash((mc_span){ (const uint8_t *)text.p, text.n });
 }
 
-static void order(const mc_model *m, mc_findings *all)
+void mc_order_findings(const mc_model *m, mc_findings *all)
 {
     keyed *k = all->n ? MC_NEW(all->arena, keyed, all->n) : NULL;
     if (!k)
@@ -193,5 +193,5 @@ void mc_run_rules(const mc_model *m, mc_kb *kb, const mc_floor *floor, const mc_
         }
     }
     suppress(m, out);
-    order(m, out);
+    mc_order_findings(m, out);
 }

@@ -80,5 +80,7 @@ const mc_rule *mc_rule_find(mc_str code_or_slug);      /* NULL if unknown */
 
 /* Runs every rule, then suppression, order (severity, code, file) and fingerprints. */
 void mc_run_rules(const mc_model *m, mc_kb *kb, const mc_floor *floor, const mc_rule_options *options, mc_findings *out);
+/* The order of reports: severity, code, file. For whoever changed a severity afterwards. */
+void mc_order_findings(const mc_model *m, mc_findings *all);
 
 #endif

@@ -1,0 +1,183 @@
+/* One run over a list of paths: every model is scanned, measured and judged once. */
+#include "api/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one model ---- */
+
+/* Drops what the user does not want to see, after suppression, so that an ignored cause still explains its consequences. */
+static void apply_policy(const mc_options *o, const mc_model *m, mc_findings *all)
+{
+    size_t kept = 0;
+    bool   moved = false;
+    for (size_t i = 0; i < all->n; i++) {
+        mc_finding *f = &all->v[i];
+        if ((o->select.n && !mc_selects(&o->select, f->rule)) || mc_selects(&o->ignore, f->rule))
+            continue;
+        for (size_t k = 0; k < o->n_overrides; k++)
+            if (mc_selector_hits(&o->overrides[k].rule, f->rule)) {
+                f->severity = o->overrides[k].level;
+                moved = true;
+            }
+        all->v[kept++] = *f;
+    }
+    all->n = kept;
+    if (moved)
+        mc_order_findings(m, all);
+}
+
+/* A limit or an I/O error left something unread, or there was nothing to check. An adapter, a projector or a vocabulary
+ * explains why there is no model and is a result; that weights were asked for, or broke off on the way, explains nothing. */
+static bool could_not_check(const mc_model *m, const mc_findings *all)
+{
+    bool nothing = false, result = false;
+    if (m->incomplete || m->arena->failed)
+        return true;
+    for (size_t i = 0; i < all->n; i++) {
+        const mc_finding *f = &all->v[i];
+        mc_str            code = mc_str_of(f->rule->code), by = mc_str_of(f->silenced_by ? f->silenced_by->code : NULL);
+        if (mc_str_is(code, "MC901") || mc_str_is(code, "MC902"))
+            return true;
+        if (mc_str_is(code, "MC903"))
+            nothing = by.n == 0 || mc_str_is(by, "MC904") || mc_str_is(by, "MC109");
+        result |= mc_str_is(code, "MC470") || mc_str_is(code, "MC611") || mc_str_is(code, "MC612");
+    }
+    return nothing && !result;
+}
+
+static void judge(modelcheck *mc, mc_result *r)
+{
+    mc_model *m = r->model;
+    r->findings = (mc_findings){ .arena = m->arena };
+    mc_floor_compute(m, &mc->run.kb, &mc->options.floor, m->arena, &r->floor);
+    mc_run_rules(m, &mc->run.kb, &r->floor, &mc->options.rules, &r->findings);
+    mc->unchecked |= could_not_check(m, &r->findings);
+    apply_policy(&mc->options, m, &r->findings);
+}
+
+/* ---- many paths ---- */
+
+/* "./a//b/" and "a/b" are one path. Nothing is resolved: ".." and links stay. */
+static mc_str plain(mc_arena *a, mc_str s)
+{
+    char  *p = mc_alloc(a, s.n + 1, 1);
+    size_t n = 0, i = 0;
+    if (!p)
+        return s;
+    if (s.n && s.p[0] == '/')
+        p[n++] = '/';
+    while (i < s.n) {
+        size_t end = i + mc_str_find(mc_str_cut(s, i, s.n), '/');
+        if (end > i && !(end == i + 1 && s.p[i] == '.')) {
+            if (n && p[n - 1] != '/')
+                p[n++] = '/';
+            memcpy(p + n, s.p + i, end - i);
+            n += end - i;
+        }
+        i = end + 1;
+    }
+    return (mc_str){ p, n };
+}
+
+/* A shard stands for its directory: when that was checked, and the shard is among what was read, it is done. Spares one
+ * walk of the directory for each file name that pre-commit passes. */
+static bool done_before(modelcheck *mc, mc_str path)
+{
+    mc_arena *a = &mc->run.arena;
+    mc_str    want = plain(a, path), dir = plain(a, mc_str_dir(want)), base = mc_str_base(want);
+    for (size_t i = 0; i < mc->run.n_results; i++) {
+        const mc_model *m = mc->run.results[i].model;
+        if (m->unit != MC_UNIT_DIR || !mc_str_eq(plain(a, m->path), dir))
+            continue;
+        for (size_t k = 0; k < m->n_files; k++)
+            if (m->files[k].in_read_set && mc_str_eq(m->files[k].path, base))
+                return true;
+    }
+    return false;
+}
+
+static void add_error(mc_run_result *run, mc_str path, const char *message)
+{
+    mc_failure *v = mc_grow(&run->arena, run->errors, run->n_errors, &run->cap_errors, sizeof *v);
+    if (!v)
+        return;
+    run->errors = v;
+    v[run->n_errors++] = (mc_failure){ path, mc_str_copy(&run->arena, mc_str_of(message)) };
+}
+
+static void add_result(modelcheck *mc, mc_model *m)
+{
+    mc_run_result *run = &mc->run;
+    mc_str         path = plain(&run->arena, m->path);
+    for (size_t i = 0; i < run->n_results; i++)
+        if (mc_str_eq(plain(&run->arena, run->results[i].model->path), path)) {
+            mc_model_free(m);
+            return;
+        }
+    mc_result *v = mc_grow(&run->arena, run->results, run->n_results, &run->cap_results, sizeof *v);
+    if (!v) {
+        mc_model_free(m);
+        return;
+    }
+    run->results = v;
+    v[run->n_results] = (mc_result){ .model = m };
+    judge(mc, &v[run->n_results++]);
+}
+
+static void check_path(modelcheck *mc, mc_str path)
+{
+    mc_model_list list = { .arena = &mc->run.arena };
+    int           os_error = 0;
+    if (done_before(mc, path))
+        return;
+    mc_err err = mc_scan_path(path.p, &mc->options.scan, &mc->run.kb, &list, &os_error);
+    if (err.code != MC_OK)
+        add_error(&mc->run, path, os_error ? strerror(os_error) : err.what ? err.what : "cannot be read");
+    else if (list.n == 0)
+        add_error(&mc->run, path, "nothing to check was found");
+    for (size_t i = 0; i < list.n; i++)
+        add_result(mc, list.v[i]);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return mc_str_cmp(((const mc_result *)a)->model->path, ((const mc_result *)b)->model->path);
+}
+
+int modelcheck_run(modelcheck *mc)
+{
+    mc_run_result *run = &mc->run;
+    if (mc->ran)
+        return modelcheck_status(mc, NULL);
+    mc->ran = mc->kb_ready = true;
+    run->fail_on = mc->options.fail_on;
+    run->fail_never = mc->options.fail_never;
+    run->rules = mc->options.rules;
+    if (mc_kb_init(&run->kb).code != MC_OK)
+        add_error(run, MC_STR("knowledge base"), "cannot be decoded");
+    else
+        for (size_t i = 0; i < mc->n_paths; i++)
+            check_path(mc, mc->paths[i]);
+    if (run->n_results)
+        qsort(run->results, run->n_results, sizeof *run->results, by_path);
+    mc->unchecked |= run->n_errors || run->n_results == 0 || run->arena.failed;
+    return modelcheck_status(mc, NULL);
+}
+
+/* `check`: findings first, then what could not be checked. `memory` has one finding: it does not fit. `show` has none. */
+int modelcheck_status(const modelcheck *mc, const char *view)
+{
+    const mc_run_result *run = &mc->run;
+    bool                 check = !view || strcmp(view, "check") == 0, memory = view && strcmp(view, "memory") == 0;
+    uint64_t             margin;
+    for (size_t i = 0; i < run->n_results; i++) {
+        const mc_result *r = &run->results[i];
+        if (memory && run->rules.vram && mc_fits(&r->floor, run->rules.vram, &margin) == MC_FIT_NO)
+            return 1;
+        for (size_t k = 0; check && !run->fail_never && k < r->findings.n; k++)
+            if (!r->findings.v[k].silenced_by && r->findings.v[k].severity >= run->fail_on)
+                return 1;
+    }
+    return mc->unchecked ? 3 : 0;
+}
