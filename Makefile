@@ -9,7 +9,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wc
             -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes
 HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIC
 CFLAGS   ?= -O2 -g
-ALL_CFLAGS  = -std=c17 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iinclude -fvisibility=hidden $(WARNINGS) $(HARDEN) $(CFLAGS) $(WERROR)
+ALL_CFLAGS  = -std=c17 -D_XOPEN_SOURCE=700 -D_FILE_OFFSET_BITS=64 -Isrc -Iinclude -fvisibility=hidden $(WARNINGS) $(HARDEN) $(CFLAGS) $(WERROR)
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 LDLIBS   := -lm
 

@@ -5,7 +5,7 @@
 
 VENV        := build/venv
 PYTHON       = $(shell test -x $(VENV)/bin/python && echo $(VENV)/bin/python || echo python3)
-TEST_CFLAGS  = -std=c17 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iinclude -Itests -Wall -Wextra -Wshadow -Wvla $(CFLAGS) $(WERROR)
+TEST_CFLAGS  = -std=c17 -D_XOPEN_SOURCE=700 -D_FILE_OFFSET_BITS=64 -Isrc -Iinclude -Itests -Wall -Wextra -Wshadow -Wvla $(CFLAGS) $(WERROR)
 SANITIZE    := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN_CFLAGS := -O1 -g $(SANITIZE)
 TIME        ?= 60

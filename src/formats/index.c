@@ -45,6 +45,7 @@ static bool read_metadata(parser *p)
     mc_str    key;
     bool      escaped;
     int       c = mc_json_peek(&p->j);
+    x->total_size = x->total_parameters = (mc_int){ 0 }; /* of repeated keys the last counts */
     x->metadata = c == '{' ? MC_INDEX_META_OBJECT : c == 'n' ? MC_INDEX_META_NULL : MC_INDEX_META_OTHER;
     if (c != '{')
         return mc_json_skip(&p->j);
