@@ -183,9 +183,11 @@ const char *mc_not_evaluated(const mc_model *m, const mc_file *f, mc_arena *a)
         return "link leaves the directory; --follow-links reads it";
     if (f->limit)
         return mc_format(a, "limit reached: %s", f->parse.what ? f->parse.what : "size").p;
-    if (f->in_read_set && f->parse.code == MC_OK && !f->st && !f->gguf)
-        return "format is recognised, not inspected";
-    return NULL;
+    if (!f->in_read_set || f->st || f->gguf)
+        return NULL;
+    if (f->parse.code != MC_OK)
+        return mc_format(a, "not understood: %s", f->parse.what ? f->parse.what : "damaged").p;
+    return mc_format(a, "holds %s, which is not read as weights", mc_bytes_name(f->bytes)).p;
 }
 
 const char *mc_needs_option(const mc_rule *r, const mc_rule_options *o)

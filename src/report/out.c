@@ -108,7 +108,8 @@ static void put_scaled(mc_out *o, double v, double step, const char *const *unit
     size_t u = 0;
     for (v /= step; v >= step && u + 1 < n_units; u++)
         v /= step;
-    fprintf(o->f, v < 9.995 ? "%.2f %s" : v < 99.95 ? "%.1f %s" : "%.0f %s", v, units[u]);
+    bool whole = v < 1e6 && v == (double)(uint64_t)v;
+    fprintf(o->f, whole || v >= 99.95 ? "%.0f %s" : v < 9.995 ? "%.2f %s" : "%.1f %s", v, units[u]);
 }
 
 void mc_put_size(mc_out *o, uint64_t bytes)

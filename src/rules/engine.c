@@ -103,7 +103,8 @@ mc_str mc_size_text(mc_arena *a, uint64_t bytes)
         v /= 1024;
         u++;
     }
-    return mc_format(a, v < 10 ? "%.2f %s" : v < 100 ? "%.1f %s" : "%.0f %s", v, units[u]);
+    bool whole = v < 1024 && v == (double)(unsigned)v;
+    return mc_format(a, whole || v >= 99.95 ? "%.0f %s" : v < 9.995 ? "%.2f %s" : "%.1f %s", v, units[u]);
 }
 
 /* ---- suppression ---- */

@@ -215,8 +215,8 @@ static void sizes_read_well(void **state)
 {
     (void)state;
     static const struct { uint64_t bytes; const char *text; } rows[] = {
-        { 0, "0 bytes" }, { 1, "1 byte" }, { 1023, "1023 bytes" }, { 1024, "1.00 KiB" }, { UINT64_C(3983565000), "3.71 GiB" },
-        { 448 << 20, "448 MiB" }, { UINT64_C(15) << 20, "15.0 MiB" }, { UINT64_MAX, "16.0 EiB" },
+        { 0, "0 bytes" }, { 1, "1 byte" }, { 1023, "1023 bytes" }, { 1024, "1 KiB" }, { UINT64_C(3983565000), "3.71 GiB" },
+        { 448 << 20, "448 MiB" }, { UINT64_C(15) << 20, "15 MiB" }, { UINT64_MAX, "16 EiB" },
     };
     mc_arena a = arena_new();
     for (size_t i = 0; i < MC_COUNT(rows); i++)
