@@ -204,7 +204,7 @@ static const mc_rule rules[] = {
       .summary = "A JSON file uses literals that only Python accepts",
       .why = "Python writes and reads bare NaN and Infinity, which JSON does not have. Loaders written in Rust, C++ or JavaScript refuse the file.",
       .fix = "nothing for Python; for other readers replace the literal by null or a large number",
-      .silent = "", .source = "https://docs.python.org/3/library/json.html#infinite-and-nan-number-values", .check = json_nonstandard },
+      .silent = "the same words as text in quotes, and JSON files that no loader parses", .source = "https://docs.python.org/3/library/json.html#infinite-and-nan-number-values", .check = json_nonstandard },
     { .code = "MC403", .slug = "config-missing", .severity = MC_ERROR, .certainty = MC_CERTAIN,
       .summary = "Transformer weights without any configuration",
       .why = "The weights carry the names that loaders look for, but nothing says which architecture they belong to: every loader stops before the first tensor.",

@@ -252,7 +252,7 @@ static const mc_rule rules[] = {
       .summary = "Loading may run Python code from the repository",
       .why = "With --trust-remote-code loaders import the modules that auto_map names and run them with your rights.",
       .fix = "review the code before you use --trust-remote-code",
-      .silent = "", .source = "https://huggingface.co/docs/transformers/custom_models", .check = custom_code },
+      .silent = "Python files that no configuration names; the rule is never more than information", .source = "https://huggingface.co/docs/transformers/custom_models", .check = custom_code },
     { .code = "MC809", .slug = "custom-code-missing", .severity = MC_WARNING, .certainty = MC_LIKELY,
       .summary = "auto_map names a module file that is not there",
       .why = "No framework known here has this model built in, so loading needs the repository's own code, and that file was not copied along.",
