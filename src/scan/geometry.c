@@ -25,7 +25,7 @@ static const spelling spellings[] = {
     FACT(v_head_dim, 1 << 16, 0, "v_head_dim"),
     FACT(vocab, INT64_C(1) << 32, 0, "vocab_size", "padded_vocab_size"),
     FACT(context, INT64_C(1) << 40, 0, "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length",
-         "max_sequence_length", "max_target_positions"),
+         "max_sequence_length", "max_target_positions", "context_length"),
     FACT(intermediate, 1 << 26, 0, "intermediate_size", "n_inner", "ffn_hidden_size", "d_ff", "ffn_dim", "decoder_ffn_dim", "hidden_dim"),
     FACT(experts, 1 << 20, 0, "num_experts", "moe_num_experts", "n_routed_experts", "num_local_experts", "/ffn_config/moe_num_experts",
          "/moe/num_experts"),

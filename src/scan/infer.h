@@ -1,0 +1,8 @@
+/* infer.h - what a model is, from its files and configuration. Private to scan. */
+#ifndef MODELCHECK_SCAN_INFER_H
+#define MODELCHECK_SCAN_INFER_H
+#include "scan/scan.h"
+
+mc_kind mc_infer_kind(const mc_model *m, const mc_kb *kb);
+
+#endif
