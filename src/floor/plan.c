@@ -245,14 +245,14 @@ static void decide(look *l)
     if (!known || exceptions(l))
         return;
     bool is_plain = false;
-    for (size_t i = 0; i < MC_COUNT(plain) && !latent; i++)
+    for (size_t i = 0; i < MC_COUNT(plain); i++)
         is_plain |= mc_str_is(shape.shape, plain[i]) && shape.bound;
-    if (is_plain)
-        plain_shape(l, shape.shape);
-    else if (mla || !latent)
-        mc_plan_other_shape(l->p, l->a, mc_str_is(shape.shape, "none") ? MC_STR("a decoder made of an encoder class") : shape.reason);
-    else
+    if (is_plain && latent)
         mc_plan_other_shape(l->p, l->a, MC_STR("multi-head latent attention (kv_lora_rank)"));
+    else if (is_plain)
+        plain_shape(l, shape.shape);
+    else
+        mc_plan_other_shape(l->p, l->a, mc_str_is(shape.shape, "none") ? MC_STR("a decoder made of an encoder class") : shape.reason);
 }
 
 void mc_plan_config(const mc_model *m, const mc_kb *kb, uint64_t context, mc_arena *a, mc_plan *p)

@@ -3,6 +3,7 @@
  *
  * Logical elements leave out what is no weight: buffers, scales, zero points, index lists. A tensor that packs several values
  * into an integer has no logical shape of its own: the sum is then unknown. GGUF states logical shapes for every type. */
+#include "model/gguf.h"
 #include "scan/infer.h"
 
 /* ---- one tensor ---- */
@@ -64,6 +65,13 @@ static void add_tensor(const mc_model *m, const mc_kb *kb, const mc_tensor *t, s
     s->logical = s->logical && logical(m, t, d, &l) && !ckd_add(&s->n_logical, s->n_logical, l);
 }
 
+/* Every tensor of the read set is in the inventory. A GGUF cut into byte parts lists its tensors in the first of them. */
+static bool all_listed(const mc_model *m, const mc_component *k)
+{
+    return k->inv.complete || (m->unit == MC_UNIT_GGUF && k->set == MC_NONE && m->gguf && m->gguf->fault == MC_GGUF_SOUND &&
+                               m->gguf->n_tensors == k->inv.names.n);
+}
+
 static sums add_up(const mc_model *m, const mc_kb *kb)
 {
     sums s = { .complete = true, .bytes = true, .stored = true, .logical = true };
@@ -72,7 +80,7 @@ static sums add_up(const mc_model *m, const mc_kb *kb)
         if (k->kind == MC_COMP_COPY || (k->set == MC_NONE && k->inv.names.n == 0))
             continue;
         s.any = true;
-        s.complete &= k->inv.complete;
+        s.complete &= all_listed(m, k);
         for (size_t i = 0; i < k->inv.names.n; i++)
             add_tensor(m, kb, k->inv.first[i], &s);
     }
