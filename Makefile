@@ -27,6 +27,10 @@ help: ## list the targets
 $(BUILD)/modelcheck: $(OBJ)
 	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(OBJ) $(LDLIBS)
 
+# The public C API for other programs; the oracle tests use it too.
+$(BUILD)/libmodelcheck.so: $(LIB_OBJ)
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-z,relro,-z,now $(LDFLAGS) -o $@ $(LIB_OBJ) $(LDLIBS)
+
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<

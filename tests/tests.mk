@@ -69,9 +69,13 @@ fuzz-run: $(FUZZERS)
 	    -artifact_prefix=build/fuzz/$$t- build/fuzz/$$t tests/fuzz/corpus/$$t 2>build/fuzz/$$t.log \
 	  || { tail -40 build/fuzz/$$t.log; exit 1; }; grep -E "stat::(number_of_executed_units|average_exec)" build/fuzz/$$t.log; done
 
+oracle: $(BUILD)/libmodelcheck.so ## compare with the reference readers on N=8000 mutated files of each format
+	@tests/oracle/fetch.sh
+	@$(PYTHON) tests/oracle/oracle.py --lib $(BUILD)/libmodelcheck.so -n $(or $(N),8000)
+
 analyze: ## clang-tidy, cppcheck and gcc -fanalyzer
 	@scripts/setup.sh analyze
 	@tests/analyze.sh $(SOURCES)
 
-.PHONY: setup test check run units cases snapshots replay sanitize fuzz fuzz-run analyze
+.PHONY: setup test check run units cases snapshots replay sanitize fuzz fuzz-run oracle analyze
 .SECONDARY: $(UNIT_BIN) $(REPLAY)

@@ -32,10 +32,11 @@ static mc_model *lone_file(mc_arena *a, const char *name, mc_container format, m
 
 static bool about_headers(const mc_rule *r)
 {
-    return (strcmp(r->code, "MC301") >= 0 && strcmp(r->code, "MC307") <= 0) || (strcmp(r->code, "MC601") >= 0 && strcmp(r->code, "MC607") <= 0);
+    return (strcmp(r->code, "MC301") >= 0 && strcmp(r->code, "MC308") <= 0) || (strcmp(r->code, "MC601") >= 0 && strcmp(r->code, "MC608") <= 0);
 }
 
-/* The first error among the rules about headers; codes ascend from cause to consequence. */
+/* The first error or warning among the rules about headers; codes ascend from cause to consequence. Types that readers
+ * refuse although newer ones may know them (MC308, MC608) are warnings. */
 static const char *verdict(const mc_model *m, mc_kb *kb)
 {
     mc_floor        floor = { 0 };
@@ -50,7 +51,7 @@ static const char *verdict(const mc_model *m, mc_kb *kb)
                 cx.rule->check(&cx);
         }
     for (size_t i = 0; i < out.n; i++)
-        if (about_headers(out.v[i].rule) && out.v[i].severity == MC_ERROR && (!first || strcmp(out.v[i].rule->code, first) < 0))
+        if (about_headers(out.v[i].rule) && out.v[i].severity >= MC_WARNING && (!first || strcmp(out.v[i].rule->code, first) < 0))
             first = out.v[i].rule->code;
     return first;
 }
