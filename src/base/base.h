@@ -111,6 +111,7 @@ typedef struct {
     const uint8_t *beg, *p, *end;
     bool           python;
     const uint8_t *literal;     /* the first NaN or Infinity that was taken, or NULL */
+    unsigned       depth;       /* levels that the caller has opened by itself: mc_json_skip counts on from there */
     mc_err         err;
 } mc_json;
 

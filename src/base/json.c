@@ -300,7 +300,7 @@ bool mc_json_skip(mc_json *j)
         int  c = mc_json_peek(j);
         bool opened = c == '{' || c == '[';
         if (opened) {
-            if (depth == MC_MAX_JSON_DEPTH)
+            if (depth + j->depth >= MC_MAX_JSON_DEPTH)
                 return mc_json_fail(j, MC_E_LIMIT, "nesting deeper than 64");
             stack = stack << 1 | (uint64_t)(c == '{');
             depth++;

@@ -32,6 +32,19 @@ static bool is_object(scan *s) { return mc_json_peek(&s->j) == '{'; }
 static bool is_array(scan *s) { return mc_json_peek(&s->j) == '['; }
 static bool is_string(scan *s) { return mc_json_peek(&s->j) == '"'; }
 
+static void enter(scan *s)
+{
+    s->j.p++;
+    s->j.depth++;
+}
+
+/* Behind the last member: true unless that was a failure. */
+static bool leave(scan *s)
+{
+    s->j.depth--;
+    return s->j.err.code == MC_OK;
+}
+
 static bool skip(scan *s)
 {
     return mc_json_skip(&s->j);
@@ -73,7 +86,7 @@ static bool added_token(scan *s)
     bool     escaped, content = false;
     if (!is_object(s))
         return skip(s);
-    s->j.p++;
+    enter(s);
     for (bool first = true; mc_json_member(&s->j, &first, &key, &escaped);) {
         if (mc_str_is(key, "content") && is_string(s)) {
             mc_str raw;
@@ -90,7 +103,7 @@ static bool added_token(scan *s)
             t.special = mc_str_is(text, "true");
         }
     }
-    if (s->j.err.code != MC_OK)
+    if (!leave(s))
         return false;
     if (t.id < 0 || !content)
         return true;
@@ -105,21 +118,21 @@ static bool added_tokens(scan *s)
 {
     if (!is_array(s))
         return skip(s);
-    s->j.p++;
+    enter(s);
     for (bool first = true; mc_json_element(&s->j, &first);)
         if (!added_token(s))
             return false;
-    return s->j.err.code == MC_OK;
+    return leave(s);
 }
 
 /* ---- model.vocab ---- */
 
 static bool vocab_object(scan *s, int64_t *n)
 {
-    mc_str key, text;
-    bool   escaped;
+    mc_str  key, text;
+    bool    escaped;
     int64_t id;
-    s->j.p++;
+    enter(s);
     for (bool first = true; mc_json_member(&s->j, &first, &key, &escaped); ++*n) {
         bool hit = matches(s, key, escaped);
         if (!value(s, &text))
@@ -127,7 +140,7 @@ static bool vocab_object(scan *s, int64_t *n)
         if (hit && !s->added_id && as_id(text, &id))
             found(s, id, "/model/vocab");
     }
-    return s->j.err.code == MC_OK;
+    return leave(s);
 }
 
 /* One [piece, score]. */
@@ -137,7 +150,7 @@ static bool vocab_piece(scan *s, int64_t id)
     bool   escaped, first = true;
     if (!is_array(s))
         return skip(s);
-    s->j.p++;
+    enter(s);
     for (bool piece = true; mc_json_element(&s->j, &first); piece = false) {
         if (!piece || !is_string(s)) {
             if (!skip(s))
@@ -149,7 +162,7 @@ static bool vocab_piece(scan *s, int64_t id)
         if (!s->added_id && matches(s, raw, escaped))
             found(s, id, "/model/vocab");
     }
-    return s->j.err.code == MC_OK;
+    return leave(s);
 }
 
 static bool vocab(scan *s)
@@ -159,11 +172,11 @@ static bool vocab(scan *s)
         if (!vocab_object(s, &n))
             return false;
     } else if (is_array(s)) {
-        s->j.p++;
+        enter(s);
         for (bool first = true; mc_json_element(&s->j, &first); n++)
             if (!vocab_piece(s, n))
                 return false;
-        if (s->j.err.code != MC_OK)
+        if (!leave(s))
             return false;
     } else {
         return skip(s);
@@ -178,11 +191,11 @@ static bool model(scan *s)
     bool   escaped;
     if (!is_object(s))
         return skip(s);
-    s->j.p++;
+    enter(s);
     for (bool first = true; mc_json_member(&s->j, &first, &key, &escaped);)
         if (!(mc_str_is(key, "vocab") ? vocab(s) : skip(s)))
             return false;
-    return s->j.err.code == MC_OK;
+    return leave(s);
 }
 
 static bool document(scan *s)
@@ -191,6 +204,7 @@ static bool document(scan *s)
     bool   escaped;
     if (!mc_json_lit(&s->j, '{'))
         return mc_json_fail(&s->j, mc_json_peek(&s->j) < 0 ? MC_E_TRUNCATED : MC_E_SYNTAX, "the top level is no object");
+    s->j.depth = 1;
     for (bool first = true; mc_json_member(&s->j, &first, &key, &escaped);)
         if (!(mc_str_is(key, "added_tokens") ? added_tokens(s) : mc_str_is(key, "model") ? model(s) : skip(s)))
             return false;
