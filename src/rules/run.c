@@ -1,7 +1,7 @@
 /* MC901-MC906: statements about the run, not about the model: what was not read, not found or not decided.
  *
  * They silence nothing but one another, and the content of what they name is unknown: neither absent nor wrong. */
-#include "rules/rule.h"
+#include "rules/run.h"
 
 #include <string.h>
 
@@ -228,5 +228,11 @@ static const mc_rule rules[] = {
       weights_required },
     { "MC905", "not-checked", MC_INFO, MC_CERTAIN, MC_MODE_DEFAULT, "Some checks could not be made", "Silence about these parts does not mean that they are sound.",
       "Nothing to do; give the whole directory if you gave one shard", "Files that no loader of this model reads.", "", NULL, not_checked },
+    { "MC906", "geometry-unknown", MC_INFO, MC_CERTAIN, MC_MODE_DEFAULT, "The model geometry is not understood; memory shows weights only",
+      "The model_type is not in the tables of this version and the configuration has none of the usual keys for layers, heads and widths. "
+      "The cache of keys and values, often gigabytes, is then not in the memory figure.",
+      "Compare the cache with what the runtime prints, or look for a newer version of this program",
+      "Lists by layer, nested text configurations and older key names, which are understood; a configuration that could not be read.", "", NULL,
+      mc_rule_geometry_unknown },
 };
 const mc_family mc_family_run = { "run", rules, MC_COUNT(rules) };
