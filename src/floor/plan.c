@@ -10,11 +10,6 @@ void mc_plan_not(mc_plan *p, mc_str reason)
     p->reason = reason;
 }
 
-void mc_plan_other_shape(mc_plan *p, mc_arena *a, mc_str reason)
-{
-    mc_plan_not(p, mc_format(a, "%.*s: not computed by this version", MC_FMT(reason)));
-}
-
 void mc_plan_from(mc_plan *p, const mc_model *m, mc_arena *a, mc_origin o)
 {
     mc_str path = mc_file_path(m, o.file);
@@ -120,9 +115,9 @@ static void windows(look *l, uint64_t windowed)
 {
     uint64_t layers = l->p->layers;
     if (windowed == 0 || windowed >= layers)
-        mc_plan_other_shape(l->p, l->a, mc_format(l->a, "sliding window attention%s", windowed ? "" : " on some layers"));
+        mc_plan_not(l->p, mc_format(l->a, "sliding window attention%s", windowed ? "" : " on some layers"));
     else
-        mc_plan_other_shape(l->p, l->a, mc_format(l->a, "sliding window attention (%llu of %llu layers)", (unsigned long long)windowed, (unsigned long long)layers));
+        mc_plan_not(l->p, mc_format(l->a, "sliding window attention (%llu of %llu layers)", (unsigned long long)windowed, (unsigned long long)layers));
 }
 
 /* A window that is longer than the context holds every token: the cache is then the full one. Of a class that has windows
@@ -157,9 +152,9 @@ static bool listed(look *l)
     else if (full + sliding == list->n && sliding > 0 && window_binds(l, true))
         windows(l, sliding);
     else if (full + chunked == list->n && chunked > 0)
-        mc_plan_other_shape(l->p, l->a, MC_STR("chunked attention"));
+        mc_plan_not(l->p, MC_STR("chunked attention"));
     else if (full + sliding != list->n)
-        mc_plan_other_shape(l->p, l->a, mc_format(l->a, "layers of other kinds beside full attention (%llu of %llu)",
+        mc_plan_not(l->p, mc_format(l->a, "layers of other kinds beside full attention (%llu of %llu)",
                                                   (unsigned long long)(list->n - full), (unsigned long long)list->n));
     return true;
 }
@@ -209,7 +204,7 @@ static bool exceptions(look *l)
         what = "layers that share the cache of others (use_cla)";
     if (!what)
         return false;
-    mc_plan_other_shape(l->p, l->a, mc_str_of(what));
+    mc_plan_not(l->p, mc_str_of(what));
     l->p->bound = false;
     return true;
 }
@@ -248,11 +243,11 @@ static void decide(look *l)
     for (size_t i = 0; i < MC_COUNT(plain); i++)
         is_plain |= mc_str_is(shape.shape, plain[i]) && shape.bound;
     if (is_plain && latent)
-        mc_plan_other_shape(l->p, l->a, MC_STR("multi-head latent attention (kv_lora_rank)"));
+        mc_plan_not(l->p, MC_STR("multi-head latent attention (kv_lora_rank)"));
     else if (is_plain)
         plain_shape(l, shape.shape);
     else
-        mc_plan_other_shape(l->p, l->a, mc_str_is(shape.shape, "none") ? MC_STR("a decoder made of an encoder class") : shape.reason);
+        mc_plan_not(l->p, mc_str_is(shape.shape, "none") ? MC_STR("a decoder made of an encoder class") : shape.reason);
 }
 
 void mc_plan_config(const mc_model *m, const mc_kb *kb, uint64_t context, mc_arena *a, mc_plan *p)

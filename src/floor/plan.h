@@ -18,8 +18,8 @@ typedef struct {
 void mc_plan_config(const mc_model *m, const mc_kb *kb, uint64_t context, mc_arena *a, mc_plan *p);
 void mc_plan_gguf(const mc_model *m, const mc_kb *kb, mc_arena *a, mc_plan *p);
 
-/* "<reason> is not computed by this version", or the text as it stands. */
-void mc_plan_other_shape(mc_plan *p, mc_arena *a, mc_str reason);
+/* Not computed: `reason` names the shape, to be read behind "not computed:". */
+
 void mc_plan_not(mc_plan *p, mc_str reason);
 void mc_plan_from(mc_plan *p, const mc_model *m, mc_arena *a, mc_origin o);
 

@@ -114,9 +114,9 @@ void mc_plan_gguf(const mc_model *m, const mc_kb *kb, mc_arena *a, mc_plan *p)
     if (!known)
         mc_plan_not(p, arch.n ? mc_format(a, "architecture %.*s is not known to this version", MC_FMT(arch)) : MC_STR("the file names no architecture"));
     else if (!plain || windowed(&l, shape.shape))
-        mc_plan_other_shape(p, a, shape.reason);
+        mc_plan_not(p, shape.reason);
     else if (mc_gguf_arch(g, "attention.kv_lora_rank"))
-        mc_plan_other_shape(p, a, MC_STR("multi-head latent attention"));
+        mc_plan_not(p, MC_STR("multi-head latent attention"));
     else if (!p->bound)
         mc_plan_not(p, MC_STR("the keys do not give layers, key/value heads and widths"));
 }
