@@ -15,7 +15,8 @@ model/; ../NAME reaches the directory beside it. Directives:
   set PATH /POINTER JSON       sets a value of a JSON file (makes objects on the way; - appends to an array)
   delete PATH /POINTER         removes one
   tokenizer PATH SIZE [ID=TEXT...]   a tokenizer.json of SIZE tokens, 0..2 or the given ids special
-  copy-fixture NAME PATH       a file of fixtures/, byte for byte
+  copy-fixture NAME PATH       a file of fixtures/, byte for byte, or a directory; .xz is unpacked and the ending dropped
+  spread PATH SIZE OFF+LEN...  PATH's bytes put at these places of a sparse file of SIZE bytes, one run after the other
 
   safetensors PATH             a block; a second block of the same path adds to the first
     tensor NAME DTYPE SHAPE [at=B:E] [bytes=N] [entry=JSON] [fill=NAME] [zero]
@@ -52,6 +53,7 @@ model/; ../NAME reaches the directory beside it. Directives:
 import copy
 import hashlib
 import json
+import lzma
 import os
 import re
 import shlex
@@ -174,7 +176,23 @@ class Recipe:
         self.save_json(name, tokenizer.document(int(size), {int(k): v for k, v in special.items()}))
 
     def do_copy_fixture(self, fixture, name):
-        shutil.copyfile(FIXTURES / fixture, self.path(name))
+        source = FIXTURES / fixture
+        for f in sorted(source.rglob("*")) if source.is_dir() else [source]:
+            if f.is_file():
+                to = self.path(name if f == source else f"{name}/{f.relative_to(source)}")
+                data = lzma.decompress(f.read_bytes()) if f.suffix == ".xz" else f.read_bytes()
+                (to.with_suffix("") if to.suffix == ".xz" else to).write_bytes(data)
+
+    def do_spread(self, name, size, *runs):
+        p, at = self.path(name), 0
+        data = p.read_bytes()
+        with open(p, "wb") as f:
+            for run in runs:
+                offset, length = map(int, run.split("+"))
+                f.seek(offset)
+                f.write(data[at:at + length])
+                at += length
+            f.truncate(int(size))
 
     def save_json(self, name, doc):
         self.path(name).write_text(json.dumps(doc, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run the case folders of tests/cases (see README.md there) against a built modelcheck.
 
-    run_cases.py [--bin build/modelcheck] [--update] [--keep DIR] [--no-coverage] [NAME-OR-GLOB...]
+    run_cases.py [--bin build/modelcheck] [--update] [--keep DIR] [--schema FILE] [--no-coverage] [NAME-OR-GLOB...]
 
 --update writes report.txt of the named folders (all: `make snapshots`); read it before you commit it.
 --keep leaves the built models under DIR/<case>/ to look at. Ends with `N passed, N failed`.
@@ -82,7 +82,7 @@ def compare(name, want, got):
 def check_folder(name, want):
     m = NAME.fullmatch(name)
     if not m:
-        return [f"name is not <CODE>-<fires|silent>-<topic>, real-<topic> or run-<topic>"]
+        return ["name is not <CODE>-<fires|silent>-<topic>, real-<topic> or run-<topic>"]
     codes = {c for c, _, _ in want}
     if m[2] == "fires" and m[1] not in codes:
         return [f"a fires-case of {m[1]} that does not expect it"]
@@ -91,9 +91,16 @@ def check_folder(name, want):
     return []
 
 
+def against_schema(out, schema):
+    """What the JSON Schema has against a report."""
+    import jsonschema
+    checker = jsonschema.Draft202012Validator(json.loads(Path(schema).read_text()))
+    return [f"schema: {'/'.join(map(str, e.path))}: {e.message[:200]}" for e in checker.iter_errors(json.loads(out))]
+
+
 def one(job):
     """Builds and runs one folder: (name, list of complaints, text report)."""
-    folder, binary, work, update = job
+    folder, binary, work, update, schema = job
     name, there = folder.name, Path(work) / folder.name
     try:
         want, status = read_expect(folder / "expect")
@@ -112,6 +119,7 @@ def one(job):
             bad.append(f"exit status {jcode} with --format json, {code} without")
         if jout or not err:
             bad += compare(name, want, findings_of(jout))
+            bad += against_schema(jout, schema) if schema else []
         elif want or status != 2:
             bad.append(f"no report: {jerr.decode(errors='replace').strip()[-2000:]}")
         bad += snapshot(folder / "report.txt", out + err if code == 2 else out, update)
@@ -151,6 +159,7 @@ def main():
     ap.add_argument("--bin", default="build/modelcheck")
     ap.add_argument("--update", action="store_true", help="write report.txt")
     ap.add_argument("--keep", help="directory for the built models")
+    ap.add_argument("--schema", help="JSON Schema that every JSON report must satisfy (needs jsonschema)")
     ap.add_argument("--no-coverage", action="store_true")
     ap.add_argument("--verbose", action="store_true", help="print the text reports")
     ap.add_argument("names", nargs="*")
@@ -165,7 +174,7 @@ def main():
         work = a.keep or os.path.join(tmp, "work")
         os.makedirs(work, exist_ok=True)
         with ProcessPoolExecutor(2) as pool:
-            for name, bad, out in pool.map(one, [(f, binary, work, a.update) for f in folders]):
+            for name, bad, out in pool.map(one, [(f, binary, work, a.update, a.schema) for f in folders]):
                 failed, passed = failed + bool(bad), passed + (not bad)
                 if bad:
                     print(f"FAIL {name}\n" + "\n".join("  " + line for line in bad))
