@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import mkmodel  # noqa: E402
 
-NAME = re.compile(r"(MC\d{3})-(fires|silent)-[a-z0-9-]+|real-[a-z0-9.-]+|run-[a-z0-9-]+")
+NAME = re.compile(r"(MC\d{3})-(fires|silent)-[a-z0-9-]+|real-[a-z0-9._-]+|run-[a-z0-9-]+")
 SEVERITIES = ("error", "warning", "info")
 UNCHECKED = ("MC901", "MC902", "MC903")     # these give exit status 3
 
