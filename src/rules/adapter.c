@@ -138,6 +138,16 @@ static void gguf_pairs(mc_check *cx)
     }
 }
 
+/* What was found first stands in the message; of several the number does too. */
+static void say_how_many(mc_check *cx)
+{
+    for (size_t i = 0; i < cx->out->n; i++) {
+        mc_finding *f = &cx->out->v[i];
+        if (f->rule == cx->rule && f->count > 1)
+            f->message = mc_format(cx->arena, "%zu modules with half a pair or two ranks: %.*s", f->count, MC_FMT(f->message));
+    }
+}
+
 static void adapter_pairs(mc_check *cx)
 {
     const mc_model *m = cx->model;
@@ -149,6 +159,7 @@ static void adapter_pairs(mc_check *cx)
     } else if (is_peft_lora(m)) {
         peft_pairs(cx);
     }
+    say_how_many(cx);
 }
 
 /* ---- MC472 ---- */

@@ -199,6 +199,7 @@ void mc_load_documents(mc_builder *b)
     for (uint32_t i = 0; i < m->n_files; i++)
         if (m->files[i].component != 0)
             load_first(b, i);
+    mc_adapter_base(m, b->plan->dir.n ? mc_format(m->arena, "%.*s/%.*s", MC_FMT(b->list->root), MC_FMT(b->plan->dir)) : b->list->root);
 }
 
 /* ---- headers ---- */
