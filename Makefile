@@ -7,9 +7,9 @@ VERSION := $(shell sed -n 's/.*MODELCHECK_VERSION "\(.*\)"/\1/p' include/modelch
 LAYERS   := base io kb model formats scan floor rules report api cli
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wvla -Wformat=2 \
             -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes
-HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIC
+HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2
 CFLAGS   ?= -O2 -g
-ALL_CFLAGS  = -std=c17 -D_XOPEN_SOURCE=700 -D_FILE_OFFSET_BITS=64 -Isrc -Iinclude -fvisibility=hidden $(WARNINGS) $(HARDEN) $(CFLAGS) $(WERROR)
+ALL_CFLAGS  = -std=c17 -D_XOPEN_SOURCE=700 -D_FILE_OFFSET_BITS=64 -Isrc -Iinclude -fvisibility=hidden $(WARNINGS) $(HARDEN) $(CFLAGS) -fPIC $(WERROR)
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 LDLIBS   := -lm
 
@@ -19,7 +19,7 @@ DATA     := $(sort $(wildcard rules/*.json rules/*.tsv))
 OBJ      := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 
-all: $(BUILD)/modelcheck ## build the program (the default)
+all: $(BUILD)/modelcheck $(BUILD)/libmodelcheck.so ## build the program and the library (the default)
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,9 +27,11 @@ help: ## list the targets
 $(BUILD)/modelcheck: $(OBJ)
 	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(OBJ) $(LDLIBS)
 
-# The public C API for other programs; the oracle tests use it too.
+# Only what include/modelcheck.h marks is visible. The soname changes when the API breaks.
+SONAME := libmodelcheck.so.0
 $(BUILD)/libmodelcheck.so: $(LIB_OBJ)
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-z,relro,-z,now $(LDFLAGS) -o $@ $(LIB_OBJ) $(LDLIBS)
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,relro,-z,now $(LDFLAGS) -o $(BUILD)/$(SONAME) $(LIB_OBJ) $(LDLIBS)
+	@ln -sf $(SONAME) $@
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -55,10 +57,34 @@ layers: ## check that includes point only to layers on the left
 	    if (q[2] in rank && rank[q[2]] > rank[p[2]]) { print FILENAME ": includes " q[2] "/, which stands to the right of " p[2] "/"; bad = 1 } } \
 	  END { exit bad }' $(SOURCES) $(wildcard $(addsuffix /*.h,$(addprefix src/,$(LAYERS))))
 
+install: all ## install below PREFIX (/usr/local), staged under DESTDIR
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1 \
+	  $(DESTDIR)$(PREFIX)/share/doc/modelcheck
+	install -m 755 $(BUILD)/modelcheck $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(BUILD)/$(SONAME) $(DESTDIR)$(PREFIX)/lib/
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libmodelcheck.so
+	install -m 644 include/modelcheck.h $(DESTDIR)$(PREFIX)/include/
+	printf 'prefix=%s\nName: modelcheck\nDescription: checks directories of LLM weights\nVersion: %s\nCflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lmodelcheck\n' \
+	  '$(PREFIX)' '$(VERSION)' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/modelcheck.pc
+	install -m 644 docs/modelcheck.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 $(wildcard README.md LICENSE CHANGELOG.md docs/*.md docs/*.json) $(DESTDIR)$(PREFIX)/share/doc/modelcheck/
+
+uninstall: ## remove what install put below PREFIX
+	cd $(DESTDIR)$(PREFIX) && rm -rf bin/modelcheck lib/$(SONAME) lib/libmodelcheck.so lib/pkgconfig/modelcheck.pc include/modelcheck.h \
+	  share/man/man1/modelcheck.1 share/doc/modelcheck
+
+docs: $(BUILD)/modelcheck ## write docs/rules.md from the rule tables
+	$(BUILD)/modelcheck rules --format md > docs/rules.md
+
+docs-check: $(BUILD)/modelcheck ## is docs/rules.md what the rule tables say, and the man page complete?
+	@$(BUILD)/modelcheck rules --format md | diff -u docs/rules.md - || { echo "run make docs"; exit 1; }
+	@for o in $$($(BUILD)/modelcheck --help | sed -n 's/^  --\([a-z-]*\).*/\1/p'); do \
+	  grep -q "^\.B[RI]* \\\\-\\\\-$$(echo $$o | sed 's/-/\\\\-/g')" docs/modelcheck.1 || { echo "docs/modelcheck.1: --$$o is missing"; exit 1; }; done
+
 include tests/tests.mk
 
 clean: ## remove what was built
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d)
-.PHONY: all help layers clean
+.PHONY: all help layers install uninstall docs docs-check clean
