@@ -133,10 +133,7 @@ class Recipe:
         self.flush(name)
 
     def flush(self, name):
-        p = self.path(name)
-        if p.is_symlink() or p.exists():
-            p.unlink()
-        self.files[name].write(p)
+        self.files[name].write(self.free(name))
 
     def do(self, words, here, line, is_here):
         op, args = words[0], words[1:]
@@ -278,19 +275,23 @@ class Recipe:
         oid = hashlib.sha256(name.encode()).hexdigest()
         p.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {n}\n")
 
-    def do_symlink(self, name, target):
+    def free(self, name):
+        """The path, with nothing there."""
         p = self.path(name)
         if p.is_symlink() or p.exists():
             p.unlink()
-        p.symlink_to(target)
+        return p
+
+    def do_symlink(self, name, target):
+        self.free(name).symlink_to(target)
 
     def do_fifo(self, name):
-        os.mkfifo(self.path(name))
+        os.mkfifo(self.free(name))
 
     def do_socket(self, name):
         s = socket.socket(socket.AF_UNIX)
         here = os.getcwd()
-        os.chdir(self.path(name).parent)    # socket names are limited to about 100 bytes
+        os.chdir(self.free(name).parent)    # socket names are limited to about 100 bytes
         try:
             s.bind(Path(name).name)
         finally:
