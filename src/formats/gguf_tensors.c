@@ -4,17 +4,16 @@
 
 enum { MIN_INFO = 24, MAX_NAME = 63, MAX_RANK = 4 };
 
-/* Elements of the tensor, refused as the reference refuses (each product below INT64_MAX), but without its hole: there a
- * product that wraps around to zero passes. */
+/* Elements of the tensor. The reference refuses INT64_MAX and more, but lets products pass that wrap around to less. */
 static bool count_elements(mc_tensor *t)
 {
-    uint64_t n = 1, next;
-    for (unsigned i = 0; i < t->rank; i++) {
-        uint64_t d = t->dims[i];
-        if (d > INT64_MAX || ckd_mul(&next, n, d) || next >= INT64_MAX || (i > 0 && d != 0 && INT64_MAX / d <= n))
+    uint64_t n = 1;
+    for (unsigned i = 0; i < t->rank; i++)
+        if (t->dims[i] == 0)
+            return true; /* no elements, however long the other sides */
+    for (unsigned i = 0; i < t->rank; i++)
+        if (ckd_mul(&n, n, t->dims[i]) || n >= INT64_MAX)
             return false;
-        n = next;
-    }
     t->elements = n;
     return true;
 }

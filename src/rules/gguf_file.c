@@ -134,9 +134,9 @@ void mc_check_605(mc_check *cx)
         }
         if (!first)
             continue;
-        mc_str      missing = mc_size_text(cx->arena, last - f->size);
-        mc_finding *o = mc_report(cx, i, "cut short: %.*s are missing, %llu of %zu tensors are incomplete (first %.*s)", MC_FMT(missing), (mc_ull)n,
-                                  f->n_tensors, MC_FMT(first->name));
+        mc_str      size = mc_size_text(cx->arena, last - f->size);
+        mc_finding *o = mc_report(cx, i, "cut short: %llu bytes (%.*s) are missing, %llu of %zu tensors are incomplete (first %.*s)", (mc_ull)(last - f->size),
+                                  MC_FMT(size), (mc_ull)n, f->n_tensors, MC_FMT(first->name));
         mc_subject(o, first->name);
         mc_count(o, (size_t)n);
         mc_because(cx, o, "end of the last tensor", (mc_origin){ i, MC_STR("tensor table") }, "%llu", (mc_ull)last);
