@@ -66,24 +66,40 @@ static void contradict(judge *j, const mc_tensor *t, const demand *d, uint64_t w
     j->last = t;
 }
 
+/* The tensor of that name; a prefix that leaves no room is no model's of the table. */
+static const mc_tensor *named(const judge *j, mc_str prefix, const char *tail)
+{
+    char   name[512];
+    size_t n = strlen(tail);
+    if (prefix.n + n > sizeof name)
+        return NULL;
+    memcpy(name, prefix.p, prefix.n);
+    memcpy(name + prefix.n, tail, n);
+    return mc_inventory_find(j->inv, (mc_str){ name, prefix.n + n });
+}
+
+/* A float type may be the storage of packed values: then companions lie beside it. */
+static bool packed(const judge *j, const mc_tensor *t)
+{
+    static const char *const companions[] = { ".absmax", "_scale", "_scale_inv", "_packed" };
+    for (size_t i = 0; i < MC_COUNT(companions); i++)
+        if (named(j, t->name, companions[i]))
+            return true;
+    return false;
+}
+
 static void ask(judge *j, mc_str prefix, const demand *d)
 {
     const dimension *dim = &j->dim[d->dim];
     uint64_t         want;
     if (!dim->known || ckd_mul(&want, dim->v, (uint64_t)d->times))
         return;
-    char   name[512]; /* a longer prefix is no model's of the table */
-    size_t n = strlen(d->tail);
-    if (prefix.n + n > sizeof name)
-        return;
-    memcpy(name, prefix.p, prefix.n);
-    memcpy(name + prefix.n, d->tail, n);
-    const mc_tensor *t = mc_inventory_find(j->inv, (mc_str){ name, prefix.n + n });
+    const mc_tensor *t = named(j, prefix, d->tail);
     if (!t || t->rank != d->rank || !plain(j->cx, t))
         return;
     uint64_t have = t->dims[d->axis];
     bool     transposed = d->rank == 2 && d->dim != VOCAB && d->dim != EXPERTS && t->dims[1 - d->axis] == want;
-    if (have != want && !transposed && (d->dim == VOCAB || !padded(have, want)))
+    if (have != want && !transposed && (d->dim == VOCAB || !padded(have, want)) && !packed(j, t))
         contradict(j, t, d, want);
 }
 
