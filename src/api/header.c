@@ -74,6 +74,8 @@ static int judge(mc_arena *a, mc_kb *kb, bool gguf, mc_span bytes, uint64_t file
     *why = verdict(m, kb);
     if (!*why && (a->failed || f->parse.code == MC_E_LIMIT || f->parse.code == MC_E_NOMEM))
         *why = "MC901";
+    if (!*why && f->parse.code != MC_OK)
+        *why = "MC104"; /* not the container at all: the first bytes say so */
     return *why ? 1 : 0;
 }
 

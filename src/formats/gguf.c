@@ -199,9 +199,19 @@ static bool read_pair(mc_gguf_walk *w, size_t *cap)
     return true;
 }
 
+/* The reference looks keys up as C strings: the first that is this one up to a NUL byte counts. */
+static const mc_gguf_kv *find_alignment(const mc_gguf *g)
+{
+    static const char key[] = "general.alignment"; /* with its NUL */
+    for (size_t i = 0; i < g->n; i++)
+        if (g->kv[i].key.n >= sizeof key - 1 && memcmp(g->kv[i].key.p, key, g->kv[i].key.n < sizeof key ? sizeof key - 1 : sizeof key) == 0)
+            return &g->kv[i];
+    return NULL;
+}
+
 static bool read_alignment(mc_gguf_walk *w)
 {
-    const mc_gguf_kv *kv = mc_gguf_get(w->g, "general.alignment");
+    const mc_gguf_kv *kv = find_alignment(w->g);
     w->g->alignment = 32;
     if (!kv)
         return true;
