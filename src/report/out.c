@@ -106,7 +106,7 @@ void mc_put_styled(mc_out *o, mc_style style, mc_str s)
 static void put_scaled(mc_out *o, double v, double step, const char *const *units, size_t n_units)
 {
     size_t u = 0;
-    for (v /= step; v >= step && u + 1 < n_units; u++)
+    for (v /= step; v >= step - 0.5 && u + 1 < n_units; u++) /* not "1024 MiB" */
         v /= step;
     bool whole = v < 1e6 && v == (double)(uint64_t)v;
     fprintf(o->f, whole || v >= 99.95 ? "%.0f %s" : v < 9.995 ? "%.2f %s" : "%.1f %s", v, units[u]);

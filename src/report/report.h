@@ -79,7 +79,7 @@ void mc_json_head(mc_out *o, mc_arena *a);                                      
 void mc_json_memory(mc_out *o, const mc_result *r, const mc_run_result *run, bool whole);      /* whole: the memory view */
 void mc_json_tensors(mc_out *o, const mc_result *r, const mc_run_result *run);
 void mc_text_header(mc_out *o, const mc_run_result *run, const mc_result *r);
-void mc_text_memory_line(mc_out *o, const mc_floor *f);
+void mc_text_memory_line(mc_out *o, const char *label, const mc_floor *f);
 void mc_text_mix(mc_out *o, const mc_mix *mix);
 void mc_text_findings(mc_out *o, const mc_result *r, const mc_report_options *options);
 void mc_text_show(FILE *out, const mc_run_result *run, const mc_report_options *o);

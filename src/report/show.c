@@ -169,7 +169,7 @@ void mc_text_show(FILE *out, const mc_run_result *run, const mc_report_options *
         mc_text_header(&o, run, r);
         architecture(&o, r->model);
         weights(&o, run, r->model, &a);
-        mc_text_memory_line(&o, &r->floor);
+        mc_text_memory_line(&o, "  memory        ", &r->floor);
         components(&o, r->model);
         files(&o, r->model);
         if (options->tensors)

@@ -8,7 +8,9 @@
 static void put_format(mc_out *o, const mc_model *m)
 {
     const char *format = mc_format_name(m);
-    size_t      files = mc_read_files(m);
+    size_t      files = mc_read_files(m), parts = 0;
+    for (size_t i = 0; i < m->n_files; i++)
+        parts += m->files[i].in_read_set && m->files[i].role == MC_ROLE_BYTE_PART;
     if (!format) {
         mc_put(o, "no weights");
         return;
@@ -16,7 +18,7 @@ static void put_format(mc_out *o, const mc_model *m)
     mc_put(o, format[0] == 'o' ? mc_container_name(m->format) : format);
     if (files > 1) {
         mc_put(o, ", ");
-        mc_put_plural(o, files, m->mixed ? "file" : "shard");
+        mc_put_plural(o, files, parts ? "part" : m->mixed ? "file" : "shard");
     }
 }
 
@@ -108,12 +110,13 @@ static void weights_line(mc_out *o, const mc_run_result *run, const mc_model *m)
     mc_arena_free(&a);
 }
 
-void mc_text_memory_line(mc_out *o, const mc_floor *f)
+void mc_text_memory_line(mc_out *o, const char *label, const mc_floor *f)
 {
     if (!f->weights_known)
         return;
     bool cached = f->cache == MC_CACHE_COMPUTED && !f->overflow;
-    mc_put(o, mc_floor_known(f) ? "  memory    floor " : "  memory    at least ");
+    mc_put(o, label);
+    mc_put(o, mc_floor_known(f) ? "floor " : "at least ");
     mc_put_size(o, mc_floor_known(f) ? f->floor_bytes : f->weights_bytes);
     if (!cached) {
         mc_put(o, mc_floor_known(f) ? " = weights" : ": weights; KV cache not computed");
@@ -153,8 +156,10 @@ static void evidence_line(mc_out *o, const mc_model *m, const mc_evidence *e)
     mc_put_text(o, file);
     mc_put(o, file.n ? ": " : "");
     mc_put_text(o, e->from.where);
-    mc_put(o, e->from.where.n ? " " : "");
-    mc_put_text(o, e->key);
+    if (!mc_str_eq(e->from.where, e->key)) {
+        mc_put(o, e->from.where.n ? " " : "");
+        mc_put_text(o, e->key);
+    }
     mc_put(o, e->key.n && e->value.n ? ": " : "");
     mc_put_text(o, e->value);
     mc_put(o, "\n");
@@ -235,7 +240,7 @@ static void check_model(mc_out *o, const mc_run_result *run, const mc_result *r,
     mc_text_header(o, run, r);
     files_line(o, m);
     weights_line(o, run, m);
-    mc_text_memory_line(o, &r->floor);
+    mc_text_memory_line(o, "  memory    ", &r->floor);
     for (size_t i = 0; options->verbose && i < r->floor.n_assumptions; i++) {
         mc_put(o, "            assumed: ");
         mc_put_text(o, r->floor.assumptions[i].text);
@@ -266,5 +271,10 @@ void mc_report_text(FILE *out, const mc_run_result *run, const mc_report_options
     mc_put_plural(&o, t.warnings, "warning");
     if (run->n_results > 1)
         mc_putf(&o, " in %zu models", run->n_results);
+    if (run->n_errors) {
+        mc_put(&o, ", ");
+        mc_put_plural(&o, run->n_errors, "path");
+        mc_put(&o, " not checked");
+    }
     mc_put(&o, "\n");
 }

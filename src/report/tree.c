@@ -124,36 +124,73 @@ static size_t shared(mc_str a, mc_str b)
     return n;
 }
 
-static void put_fold(mc_out *o, const mc_run_result *run, const fold *f, size_t known)
+/* Writes pattern[from, to) with the numbers filled in; *at counts the numbers before `from`. */
+static void put_parts(mc_out *o, const fold *f, size_t from, size_t to, size_t *at)
 {
-    size_t number_at = 0, depth = 1;
-    for (size_t i = 0; i <= f->pattern.n;) {
-        size_t end = i + mc_str_find(mc_str_cut(f->pattern, i, f->pattern.n), '.');
+    for (size_t i = from; i < to;) {
+        size_t end = i + mc_str_find(mc_str_cut(f->pattern, i, to), '.');
         mc_str part = mc_str_cut(f->pattern, i, end);
-        bool   range = mc_str_is(part, "#") && number_at < MAX_NUMBERS;
-        if (i >= known) {
-            for (size_t k = 0; k < depth; k++)
-                mc_put(o, "  ");
-            if (!range)
-                mc_put_text(o, part);
-            else if (f->low[number_at] == f->high[number_at])
-                mc_putf(o, "%" PRIu64, f->low[number_at]);
-            else
-                mc_putf(o, "%" PRIu64 "-%" PRIu64, f->low[number_at], f->high[number_at]);
-            if (end >= f->pattern.n)
-                put_leaf(o, run, f);
-            mc_put(o, "\n");
+        if (mc_str_is(part, "#") && *at < MAX_NUMBERS) {
+            mc_putf(o, f->low[*at] == f->high[*at] ? "%" PRIu64 : "%" PRIu64 "-%" PRIu64, f->low[*at], f->high[*at]);
+            ++*at;
+        } else {
+            mc_put_text(o, part);
         }
-        number_at += range;
-        depth++;
         i = end + 1;
+        mc_put(o, i < to ? "." : "");
     }
+}
+
+static size_t numbers_before(const fold *f, size_t to)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < to; i++)
+        n += f->pattern.p[i] == '#' && (i == 0 || f->pattern.p[i - 1] == '.') && (i + 1 == f->pattern.n || f->pattern.p[i + 1] == '.');
+    return n < MAX_NUMBERS ? n : MAX_NUMBERS;
+}
+
+/* Where the names that follow fold i leave it: the ends of the nodes that open with it, outermost first. Behind `known`. */
+static size_t open_nodes(const fold *folds, size_t n, size_t i, size_t known, size_t *nodes)
+{
+    size_t s = SIZE_MAX, found = 0;
+    for (size_t k = i + 1; k < n; k++) {
+        size_t next = shared(folds[k - 1].pattern, folds[k].pattern);
+        if (next < s) {
+            if (next <= known)
+                break;
+            nodes[found++] = s = next;
+        }
+    }
+    for (size_t a = 0; a < found / 2; a++) {
+        size_t swap = nodes[a];
+        nodes[a] = nodes[found - 1 - a];
+        nodes[found - 1 - a] = swap;
+    }
+    return found;
 }
 
 void mc_text_tree(mc_out *o, const mc_run_result *run, const mc_model *m, mc_arena *a)
 {
-    size_t      n = 0;
+    size_t      n = 0, longest = 0, depth = 0;
     const fold *folds = fold_names(m, a, &n);
     for (size_t i = 0; folds && i < n; i++)
-        put_fold(o, run, &folds[i], i ? shared(folds[i - 1].pattern, folds[i].pattern) : 0);
+        longest = folds[i].pattern.n > longest ? folds[i].pattern.n : longest;
+    size_t *open = MC_NEW(a, size_t, longest + 1); /* ends of the nodes that are open */
+    for (size_t i = 0; folds && open && i < n; i++) {
+        size_t from = i ? shared(folds[i - 1].pattern, folds[i].pattern) : 0, indent;
+        while (depth && open[depth - 1] > from)
+            depth--;
+        indent = depth;
+        depth += open_nodes(folds, n, i, from, open + depth);
+        size_t at = numbers_before(&folds[i], from);
+        for (size_t k = indent; k <= depth; k++) {
+            size_t to = k < depth ? open[k] : folds[i].pattern.n;
+            mc_putf(o, "%*s", (int)(2 * (k < 40 ? k : 40) + 2), "");
+            put_parts(o, &folds[i], from, to, &at);
+            if (k == depth)
+                put_leaf(o, run, &folds[i]);
+            mc_put(o, "\n");
+            from = to;
+        }
+    }
 }
