@@ -4,8 +4,9 @@
 /* ---- the embedding of a component ---- */
 
 /* `rows`: of the largest table, whose parts (Molmo's new_embedding, Idefics' additional_embedding) are added up.
- * `all`: of every embedding table, since image and sound tokens may have one of their own. */
-typedef struct { bool known; uint64_t rows, all; mc_str name; uint32_t file; } table;
+ * `all`: of every embedding table, since image and sound tokens may have one of their own. `other`: of the largest table
+ * whose name is none that we know. */
+typedef struct { bool known; uint64_t rows, all, other; mc_str name; uint32_t file; } table;
 
 enum { MAX_TABLES = 16 };
 
@@ -25,6 +26,19 @@ static mc_str table_of(mc_str name, bool *part)
     return mc_name_is_embedding(name) ? module : MC_STR("");
 }
 
+/* Perhaps a table too, under a name of its own: text_embedding, codec_embed. Ids below its rows are not judged. */
+static bool other_table(const mc_tensor *t)
+{
+    static const char *const no[] = { "pos", "patch", "type", "time", "class", "label" };
+    mc_str last = mc_name_module(t->name);
+    size_t dot = mc_str_rfind(last, '.');
+    last = dot == SIZE_MAX ? last : mc_str_cut(last, dot + 1, last.n);
+    for (size_t i = 0; i < MC_COUNT(no); i++)
+        if (mc_str_contains(last, no[i]))
+            return false;
+    return t->rank == 2 && mc_str_contains(last, "emb");
+}
+
 /* Adds a tensor to the table of its module; false when there are more tables than anyone has. */
 static bool add_rows(table *tables, size_t *n, mc_str module, const mc_tensor *t)
 {
@@ -42,14 +56,17 @@ static table embedding_rows(const mc_check *cx, uint32_t component)
 {
     const mc_inventory *inv = &cx->model->components[component].inv;
     table               tables[MAX_TABLES], none = { 0 }, best = { 0 };
-    uint64_t            all = 0;
+    uint64_t            all = 0, other = 0;
     size_t              n = 0;
     for (size_t i = 0; i < inv->names.n; i++) {
         const mc_tensor *t = inv->first[i];
         bool             part;
         mc_str           module = table_of(t->name, &part);
-        if (module.n == 0 || mc_name_is_buffer(t->name))
+        if (module.n == 0 || mc_name_is_buffer(t->name)) {
+            if (other_table(t) && t->dims[0] > other)
+                other = t->dims[0];
             continue;
+        }
         if (!mc_names_tower(module) && !plain(cx, t))
             return none; /* packed: its rows are not what is stored */
         if (t->rank != 2)
@@ -64,7 +81,8 @@ static table embedding_rows(const mc_check *cx, uint32_t component)
             best = tables[i];
     }
     best.known = best.rows > 0;
-    best.all = all;
+    best.all = all > other ? all : other;
+    best.other = other;
     return best;
 }
 
@@ -102,7 +120,7 @@ static bool outside(const ids *k, int64_t id, bool text)
 {
     if (id < 0 || (uint64_t)id < k->t->rows)
         return false;
-    return text || ((uint64_t)id >= k->t->all && id < k->offset);
+    return (uint64_t)id >= (text ? k->t->other : k->t->all) && (text || id < k->offset);
 }
 
 static void report_id(const ids *k, uint32_t file, mc_str what, mc_str where, int64_t id)
@@ -230,11 +248,13 @@ static const mc_value *stop_ids(const mc_model *m, const mc_doc **from, mc_str *
     return config ? mc_at(config->root, "/text_config/eos_token_id") : NULL;
 }
 
-/* Ids of a model that is never asked to generate (CLIP, encoders) are leftovers of its base class. */
+/* Ids of a model that is never asked to generate (CLIP, encoders, sentence embeddings) are leftovers of its base class. */
 static bool generates(const mc_model *m)
 {
     static const char *const ends[] = { "ForCausalLM", "ForConditionalGeneration", "LMHeadModel" };
     const mc_value *a = mc_get(mc_model_config(m), "architectures"), *v;
+    if (m->kind == MC_KIND_SENTENCE || mc_model_doc(m, 0, MC_ROLE_MODULES))
+        return false;
     if (mc_model_doc(m, 0, MC_ROLE_GENERATION) || !mc_is(a, MC_ARRAY))
         return true;
     for (size_t i = 0; (v = mc_item(a, i)); i++)
