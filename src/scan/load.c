@@ -255,6 +255,17 @@ static uint64_t joined_size(const mc_model *m, const mc_file *f)
     return f->role == MC_ROLE_BYTE_PART ? sum : f->size;
 }
 
+static void load_gguf(mc_builder *b, uint32_t id, mc_input *in)
+{
+    mc_file *f = &b->m->files[id];
+    parse_header(b, id, mc_parse_gguf, in, joined_size(b->m, f), MC_MAX_GGUF_HEADER);
+    uint64_t tail = mc_gguf_tail_want(f);
+    if (tail == 0)
+        return;
+    mc_gguf_set_tail(f, mc_read(in, f->gguf->data_end, (size_t)tail, b->m->arena));
+    b->m->bytes_read += tail;
+}
+
 static void load_header(mc_builder *b, uint32_t id)
 {
     mc_file *f = &b->m->files[id];
@@ -267,7 +278,7 @@ static void load_header(mc_builder *b, uint32_t id)
     if (in.fd >= 0 && st)
         parse_header(b, id, mc_parse_safetensors, &in, f->size, 8 + MC_MAX_ST_HEADER);
     else if (in.fd >= 0 && gguf)
-        parse_header(b, id, mc_parse_gguf, &in, joined_size(b->m, f), MC_MAX_GGUF_HEADER);
+        load_gguf(b, id, &in);
     else if (in.fd >= 0)
         load_torch(b, f, &in);
     finish(b, f, &in);

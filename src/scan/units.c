@@ -76,7 +76,7 @@ static mc_str gguf_key(mc_arena *a, mc_str base)
     if (f.role == MC_ROLE_BYTE_PART)
         return mc_format(a, "%.*s|", (int)f.part_of.n, f.part_of.p);
     if (f.shards > 0)
-        return mc_format(a, "%.*s|%.*s", (int)f.stem.n, f.stem.p, (int)f.variant.n, f.variant.p);
+        return mc_format(a, "%.*s|%.*s|%llu", (int)f.stem.n, f.stem.p, (int)f.variant.n, f.variant.p, (unsigned long long)f.shards);
     return base;
 }
 
