@@ -37,7 +37,7 @@ STAGES = [
 def run(name, command):
     """(passed, failed), after printing one line, or all of it when something failed."""
     began = time.monotonic()
-    env = dict(os.environ, ASAN_OPTIONS="detect_leaks=1", UBSAN_OPTIONS="print_stacktrace=1")
+    env = dict(os.environ, ASAN_OPTIONS="detect_leaks=1:exitcode=99", UBSAN_OPTIONS="print_stacktrace=1:exitcode=99")
     try:
         p = subprocess.run(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1200)
         text, status = p.stdout.decode(errors="replace"), p.returncode
