@@ -73,9 +73,16 @@ oracle: $(BUILD)/libmodelcheck.so ## compare with the reference readers on N=800
 	@tests/oracle/fetch.sh
 	@$(PYTHON) tests/oracle/oracle.py --lib $(BUILD)/libmodelcheck.so -n $(or $(N),8000)
 
+$(BUILD)/bench/%: tests/bench/%.c
+	@mkdir -p $(@D)
+	@$(CC) -O3 -o $@ $<
+
+bench: $(BUILD)/modelcheck $(BUILD)/bench/plain_read $(BUILD)/bench/measure ## time, memory and size beside a plain read of the same bytes
+	@python3 tests/bench/run.py --bin $(BUILD)/modelcheck --plain $(BUILD)/bench/plain_read --measure $(BUILD)/bench/measure $(INPUT)
+
 analyze: ## clang-tidy, cppcheck and gcc -fanalyzer
 	@scripts/setup.sh analyze
 	@tests/analyze.sh $(SOURCES)
 
-.PHONY: setup test check run units cases snapshots replay sanitize fuzz fuzz-run oracle analyze
+.PHONY: setup test check run units cases snapshots replay sanitize fuzz fuzz-run oracle bench analyze
 .SECONDARY: $(UNIT_BIN) $(REPLAY)
