@@ -58,7 +58,7 @@ static void adapter_only(mc_check *cx)
         if (whole_tensor(inv->names.keys[i]))
             mc_subject(f, inv->names.keys[i]);
     if (base.n)
-        mc_because(cx, f, "base model", mc_from_doc(d, MC_STR("/base_model_name_or_path")), "%.*s", MC_FMT(base));
+        mc_because(cx, f, "path", mc_from_doc(d, MC_STR("/base_model_name_or_path")), "%.*s", MC_FMT(base));
 }
 
 /* ---- MC471 ---- */
@@ -182,7 +182,7 @@ static void adapter_local_base(mc_check *cx)
         return;
     mc_finding *f = mc_report(cx, d->file, "base_model_name_or_path is %.*s, a directory of the training machine: nobody else can resolve it", MC_FMT(base));
     mc_subject(f, base);
-    mc_because(cx, f, "base model", mc_from_doc(d, MC_STR("/base_model_name_or_path")), "%.*s", MC_FMT(base));
+    mc_because(cx, f, "path", mc_from_doc(d, MC_STR("/base_model_name_or_path")), "%.*s", MC_FMT(base));
 }
 
 /* ---- the family ---- */

@@ -182,7 +182,7 @@ static void dtype_spelling(mc_check *cx)
             mc_str      at = mc_levels_pointer(&l, cx->arena), name = mc_str_cut(v, 6, v.n);
             mc_finding *r = mc_report(cx, d->file, "%.*s is \"%.*s\": Transformers stops, since torch has no attribute of that name", MC_FMT(at), MC_FMT(v));
             mc_subject(r, at);
-            mc_because(cx, r, "dtype", mc_from_doc(d, at), "%.*s", MC_FMT(v));
+            mc_because(cx, r, "stated", mc_from_doc(d, at), "%.*s", MC_FMT(v));
             mc_fix(cx, r, "write \"%.*s\"", MC_FMT(name));
         }
     }

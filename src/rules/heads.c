@@ -149,7 +149,7 @@ void mc_check_head_missing(mc_check *cx)
     if (!layers)
         return;
     mc_finding *f = mc_report(cx, config->file, "tie_word_embeddings is false but no output head is stored: Transformers starts it from random values");
-    mc_because(cx, f, "tie_word_embeddings", mc_from_doc(config, t.false_at), "false");
+    mc_because(cx, f, "stated", mc_from_doc(config, t.false_at), "false");
     mc_because(cx, f, "embedding", mc_origin_at(embed->file, ""), "%.*s [%llu, %llu]", MC_FMT(embed->name), (unsigned long long)embed->dims[0], (unsigned long long)embed->dims[1]);
     mc_fix(cx, f, "restore lm_head.weight, or set tie_word_embeddings to true if the model ties it");
 }
@@ -190,7 +190,7 @@ static void pair_evidence(mc_check *cx, mc_finding *f, const ties *t)
 {
     const mc_heads *h = &cx->model->heads;
     mc_subject(f, h->head->name);
-    mc_because(cx, f, "tie_word_embeddings", mc_from_doc(mc_model_doc(cx->model, 0, MC_ROLE_CONFIG), t->true_at), "true");
+    mc_because(cx, f, "stated", mc_from_doc(mc_model_doc(cx->model, 0, MC_ROLE_CONFIG), t->true_at), "true");
     mc_because(cx, f, "head", mc_origin_at(h->head->file, ""), "%.*s %.*s", MC_FMT(h->head->name), MC_FMT(shape_text(cx->arena, h->head)));
     mc_because(cx, f, "embedding", mc_origin_at(h->embed->file, ""), "%.*s %.*s", MC_FMT(h->embed->name), MC_FMT(shape_text(cx->arena, h->embed)));
 }
@@ -309,7 +309,7 @@ void mc_check_mtp_absent(mc_check *cx)
             return;
         mc_finding *r = mc_report(cx, config->file, "%.*s is %lld but no tensors of such a layer are stored: speculative decoding with this head is off or fails",
                                   MC_FMT(f->key), (long long)n);
-        mc_because(cx, r, "key", mc_from_doc(config, mc_levels_pointer(&l, cx->arena)), "%lld", (long long)n);
+        mc_because(cx, r, "stated", mc_from_doc(config, mc_levels_pointer(&l, cx->arena)), "%lld", (long long)n);
         mc_because(cx, r, "stored", mc_origin_at(MC_NONE, ""), "%zu tensors, no name with mtp, nextn, eh_proj, enorm or hnorm, no layer from %llu on",
                    m->components[0].inv.names.n, (unsigned long long)layers);
         mc_fix(cx, r, "set %.*s to 0, or restore the layer from the source repository", MC_FMT(f->key));

@@ -146,7 +146,7 @@ static void custom_code(mc_check *cx)
         if (d->role != MC_ROLE_CONFIG || model_file.n == 0)
             continue;
         mc_finding *f = mc_report(cx, d->file, "model_file names %.*s, which mlx-lm imports when the model is loaded", MC_FMT(model_file));
-        mc_because(cx, f, "model_file", mc_from_doc(d, MC_STR("/model_file")), "%.*s", MC_FMT(model_file));
+        mc_because(cx, f, "names", mc_from_doc(d, MC_STR("/model_file")), "%.*s", MC_FMT(model_file));
     }
 }
 
@@ -196,7 +196,7 @@ static void judge_template(mc_check *cx, uint32_t file, mc_str where, mc_str sou
         return;
     mc_finding *f = mc_report(cx, file, "the template uses %.*s: sandboxed renderers refuse it, others would run code", MC_FMT(token));
     mc_subject(f, token);
-    mc_because(cx, f, "template", (mc_origin){ file, where }, "%.*s", MC_FMT(token));
+    mc_because(cx, f, "contains", (mc_origin){ file, where }, "%.*s", MC_FMT(token));
 }
 
 /* "chat_template": a text, or a list of {"name": ..., "template": ...}, or (processors) an object of texts by name. */

@@ -296,8 +296,8 @@ static void eos_disagree(mc_check *cx)
     mc_str      stops = list_text(cx, v);
     mc_finding *f = mc_report(cx, d->file, "eos_token_id is %.*s, the tokenizer ends with %lld (%.*s): generation may run to the length limit",
                               MC_FMT(stops), (long long)t->eos_id.v, MC_FMT(t->eos.v));
-    mc_because(cx, f, "eos_token_id", mc_from_doc(d, where), "%.*s", MC_FMT(stops));
-    mc_because(cx, f, "eos_token", t->eos.from, "%.*s", MC_FMT(t->eos.v));
+    mc_because(cx, f, "stops at", mc_from_doc(d, where), "%.*s", MC_FMT(stops));
+    mc_because(cx, f, "text", t->eos.from, "%.*s", MC_FMT(t->eos.v));
     mc_because(cx, f, "its id", t->eos_id.from, "%lld", (long long)t->eos_id.v);
 }
 
