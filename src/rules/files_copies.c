@@ -133,9 +133,9 @@ void mc_check_copies(mc_check *cx)
     for (size_t i = 0; i < m->n_sets; i++)
         if (bytes[i] > 0)
             take(cx, &t, &m->sets[i], bytes[i]);
-    mc_str      beyond = mc_size_text(cx->arena, t.beyond);
-    mc_finding *out = mc_report(cx, MC_NONE, "%zu weight sets: %.*s%s; loaders read %.*s, %.*s could be left out", t.n, MC_FMT(t.list), t.n > 6 ? ", ..." : "", MC_FMT(t.read),
-                                MC_FMT(beyond));
+    mc_str      beyond = mc_size_text(cx->arena, t.beyond), read = t.read.n ? t.read : MC_STR("none of them");
+    mc_finding *out = mc_report(cx, MC_NONE, "%zu weight sets: %.*s%s; loaders read %.*s, %.*s could be left out (%.*s%s)", t.n, MC_FMT(t.list), t.n > 6 ? ", ..." : "",
+                                MC_FMT(read), MC_FMT(beyond), MC_FMT(t.patterns), t.n_patterns > 4 ? " ..." : "");
     mc_count(out, t.n);
     for (size_t i = 0; i < m->n_sets; i++)
         if (bytes[i] > 0)

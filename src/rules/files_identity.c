@@ -33,16 +33,17 @@ void mc_check_pointer(mc_check *cx)
         const mc_file *f = &m->files[i];
         if (!pointer(f) || (!mc_file_read(m, i) && !(onnx && f->role == MC_ROLE_WEIGHTS && f->promised == MC_FMT_ONNX)))
             continue;
+        mc_str      of = MC_STR(""), size = mc_size_text(cx->arena, f->pointer_size), oid = mc_str_cut(f->pointer_oid, 0, 12);
         mc_finding *out;
-        if (f->bytes == MC_BYTES_XET_POINTER) {
-            out = mc_report(cx, i, "a xet pointer lies here instead of the content");
-        } else {
-            mc_str size = mc_size_text(cx->arena, f->pointer_size), oid = mc_str_cut(f->pointer_oid, 0, 12);
-            out = mc_report(cx, i, "a Git LFS pointer lies here instead of the file, which has %.*s (sha256 %.*s...)", MC_FMT(size), MC_FMT(oid));
-            mc_because(cx, out, "size", mc_origin_at(i, "size"), "%llu bytes", (ull)f->pointer_size);
-        }
         if (f->role == MC_ROLE_WEIGHTS && weights > 1)
-            mc_because(cx, out, "pointers", mc_origin_at(i, ""), "%zu of %zu weight files", pointers, weights);
+            of = mc_format(cx->arena, "; %zu of %zu weight files are pointers", pointers, weights);
+        if (f->bytes == MC_BYTES_XET_POINTER) {
+            mc_report(cx, i, "a xet pointer lies here instead of the content%.*s", MC_FMT(of));
+            continue;
+        }
+        out = mc_report(cx, i, "a Git LFS pointer lies here; the real file has %.*s (sha256 %.*s...)%.*s", MC_FMT(size), MC_FMT(oid), MC_FMT(of));
+        mc_because(cx, out, "size", mc_origin_at(i, ""), "%llu bytes", (ull)f->pointer_size);
+        mc_because(cx, out, "oid", mc_origin_at(i, ""), "sha256:%.*s", MC_FMT(f->pointer_oid));
     }
 }
 

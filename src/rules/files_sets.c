@@ -51,15 +51,12 @@ static void missing_by_index(mc_check *cx, const mc_index *ix)
     mc_names  names = { 0 };
     mc_stale  stale;
     uint64_t  bytes;
-    if (absent == 0 || documents_only(m, ix, absent) || mc_index_is_stale(cx, ix, &stale) || !mc_strset_init(&set, cx->arena, absent))
+    if (absent == 0 || documents_only(m, ix, absent) || mc_index_is_stale(cx, ix, &stale) || !mc_absent_names(cx->arena, ix, &set))
         return;
+    for (size_t i = 0; i < set.n; i++)
+        mc_names_add(cx->arena, &names, set.keys[i]);
     for (size_t i = 0; i < ix->n_shards; i++)
-        if (ix->shards[i].state == MC_SHARD_ABSENT) {
-            mc_names_add(cx->arena, &names, ix->shards[i].name);
-            tensors += ix->shards[i].n_tensors;
-            if (mc_strset_add(&set, ix->shards[i].name, NULL) == MC_NO_ID)
-                return;
-        }
+        tensors += ix->shards[i].state == MC_SHARD_ABSENT ? ix->shards[i].n_tensors : 0;
     mc_str      list = mc_names_text(cx->arena, &names), size = MC_STR("");
     if (absent_bytes(m, ix, &bytes)) {
         mc_str s = mc_size_text(cx->arena, bytes);

@@ -4,6 +4,8 @@
  * the headers hold (MC203-MC209, MC214). */
 #include "rules/index.h"
 
+#include <stdlib.h>
+
 const mc_index *mc_ruling_index(const mc_model *m, uint32_t c)
 {
     const mc_component *comp = &m->components[c];
@@ -53,6 +55,28 @@ size_t mc_absent_shards(const mc_index *ix)
     for (size_t i = 0; i < ix->n_shards; i++)
         n += ix->shards[i].state == MC_SHARD_ABSENT;
     return n;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const mc_str *x = a, *y = b;
+    return mc_str_cmp(*x, *y);
+}
+
+bool mc_absent_names(mc_arena *a, const mc_index *ix, mc_strset *out)
+{
+    size_t  n = 0;
+    mc_str *v = MC_NEW(a, mc_str, ix->n_shards + 1);
+    if (!v || !mc_strset_init(out, a, ix->n_shards))
+        return false;
+    for (size_t i = 0; i < ix->n_shards; i++)
+        if (ix->shards[i].state == MC_SHARD_ABSENT)
+            v[n++] = ix->shards[i].name;
+    qsort(v, n, sizeof *v, by_name);
+    for (size_t i = 0; i < n; i++)
+        if (mc_strset_add(out, v[i], NULL) == MC_NO_ID)
+            return false;
+    return true;
 }
 
 bool mc_unindexed(const mc_model *m, const mc_index *ix, const mc_strset *named, uint32_t file)

@@ -14,6 +14,7 @@ bool mc_unindexed(const mc_model *m, const mc_index *ix, const mc_strset *named,
 /* Names of the index's shards, ids as in ix->shards. False: out of memory. */
 bool mc_shard_names(mc_arena *a, const mc_index *ix, mc_strset *out) MC_MUST_USE;
 size_t mc_absent_shards(const mc_index *ix);
+bool mc_absent_names(mc_arena *a, const mc_index *ix, mc_strset *out) MC_MUST_USE; /* in order of name */
 
 /* MC202 holds for the index: what is absent has a replacement. */
 typedef struct {

@@ -80,17 +80,17 @@ static bool holds_all(mc_check *cx, const mc_index *ix, const mc_file *f)
 bool mc_index_is_stale(mc_check *cx, const mc_index *ix, mc_stale *out)
 {
     const mc_model *m = cx->model;
-    mc_strset named, modules;
+    mc_strset named, modules, absent;
     bool     *held = NULL, stale = false;
     *out = (mc_stale){ .n_absent = mc_absent_shards(ix), .total = ix->n_map, .single = MC_NONE };
-    if (out->n_absent == 0 || !mc_shard_names(cx->arena, ix, &named) || !absent_modules(cx, ix, &modules) || !(held = MC_NEW(cx->arena, bool, ix->n_map)))
+    if (out->n_absent == 0 || !mc_shard_names(cx->arena, ix, &named) || !mc_absent_names(cx->arena, ix, &absent) ||
+        !absent_modules(cx, ix, &modules) || !(held = MC_NEW(cx->arena, bool, ix->n_map)))
         return false;
-    for (size_t i = 0; i < ix->n_shards; i++) {
-        if (ix->shards[i].state == MC_SHARD_ABSENT)
-            mc_names_add(cx->arena, &out->absent, ix->shards[i].name);
-        else if (ix->shards[i].file != MC_NONE)
+    for (size_t i = 0; i < absent.n; i++)
+        mc_names_add(cx->arena, &out->absent, absent.keys[i]);
+    for (size_t i = 0; i < ix->n_shards; i++)
+        if (ix->shards[i].file != MC_NONE)
             out->held += mark(ix, &m->files[ix->shards[i].file], held);
-    }
     for (uint32_t i = 0; i < m->n_files; i++) {
         const mc_file *f = &m->files[i];
         if (!mc_unindexed(m, ix, &named, i) || !replaces(ix, f, &modules))
@@ -115,9 +115,10 @@ void mc_check_stale(mc_check *cx)
         mc_str      absent = mc_names_text(cx->arena, &s.absent), present = mc_names_text(cx->arena, &s.present);
         mc_finding *out = mc_report(cx, ix->file, "the index names %zu absent file%s (%.*s) and not %.*s; the files here hold %zu of the %zu tensors it lists", s.n_absent,
                                     s.n_absent == 1 ? "" : "s", MC_FMT(absent), MC_FMT(present), s.held, s.total);
-        for (size_t i = 0; i < ix->n_shards; i++)
-            if (ix->shards[i].state == MC_SHARD_ABSENT)
-                mc_subject(out, ix->shards[i].name);
+        mc_strset names;
+        if (mc_absent_names(cx->arena, ix, &names))
+            for (size_t i = 0; i < names.n; i++)
+                mc_subject(out, names.keys[i]);
         mc_because(cx, out, "absent", mc_origin_at(ix->file, "/weight_map"), "%.*s", MC_FMT(absent));
         mc_because(cx, out, "not named", mc_origin_at(ix->file, "/weight_map"), "%.*s", MC_FMT(present));
         if (s.single != MC_NONE)
@@ -226,7 +227,7 @@ static void leftovers_of(mc_check *cx, const mc_index *ix)
     mc_count(out, names.n);
     mc_because(cx, out, "bytes", mc_origin_at(first, ""), "%llu in %zu file%s", (ull)bytes, names.n, names.n == 1 ? "" : "s");
     mc_because(cx, out, "index", mc_origin_at(ix->file, "/weight_map"), "names %zu files, none of these", ix->n_shards);
-    mc_fix(cx, out, "delete %.*s; vLLM, SGLang and Transformers ignore %s, TGI refuses names that occur twice, MLX, TensorRT-LLM and ExLlama merge all files", MC_FMT(list),
+    mc_fix(cx, out, "delete %s: TGI refuses names that occur twice, MLX, TensorRT-LLM and ExLlama merge all files; the others ignore %s", names.n == 1 ? "it" : "them",
            names.n == 1 ? "it" : "them");
 }
 

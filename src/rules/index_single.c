@@ -104,7 +104,7 @@ static void judge(mc_check *cx, const mc_index *ix, uint32_t file)
     if (!mc_header_usable(&m->files[file]) || !compare(cx, ix, &m->files[file], &k) || k.differ == 0 || k.covered * 2 < k.listed)
         return;
     mc_str a = describe_file(cx, &m->files[file]), b = describe_set(cx, &m->components[ix->component].inv);
-    mc_finding *out = mc_report(cx, file, "this file is %.*s, the indexed shards are %.*s: two models, and which one runs depends on the loader", MC_FMT(a), MC_FMT(b));
+    mc_finding *out = mc_report(cx, file, "this file is %.*s, the indexed shards are %.*s: Transformers opens this file first, vLLM and SGLang the shards, MLX mixes both", MC_FMT(a), MC_FMT(b));
     if (k.theirs)
         mc_subject(out, k.theirs->name);
     mc_count(out, k.differ);
