@@ -75,17 +75,17 @@ static const char *kind_of(const mc_file *f)
     return mc_role_is_tokenizer(f->role) ? "a tokenizer file" : "a configuration";
 }
 
-/* The first printable bytes of a page, for the message. */
+/* The first words of a page, for the message: printable, white space folded. */
 static mc_str beginning(mc_check *cx, const mc_file *f)
 {
-    size_t from = 0, to;
-    while (from < f->head.n && (f->head.p[from] <= ' ' || f->head.p[from] >= 0x7f))
-        from++;
-    for (to = from; to < f->head.n && to - from < 40 && f->head.p[to] >= ' ' && f->head.p[to] < 0x7f;)
-        to++;
-    if (from >= to)
-        return MC_STR("");
-    return mc_str_copy(cx->arena, (mc_str){ (const char *)f->head.p + from, to - from });
+    char   text[40];
+    size_t n = 0;
+    for (size_t i = 0; i < f->head.n && n < sizeof text; i++) {
+        char c = f->head.p[i] > ' ' && f->head.p[i] < 0x7f ? (char)f->head.p[i] : ' ';
+        if (c != ' ' || (n > 0 && text[n - 1] != ' '))
+            text[n++] = c;
+    }
+    return mc_str_copy(cx->arena, (mc_str){ text, n });
 }
 
 void mc_check_page(mc_check *cx)

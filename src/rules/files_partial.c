@@ -5,7 +5,7 @@ typedef unsigned long long ull;
 
 /* ---- byte parts ---- */
 
-typedef struct { uint32_t first; uint64_t n, sum, low, high, total; } parts;
+typedef struct { uint32_t first; uint64_t n, sum, low, high, total; bool joined /* under its name, of another size */; } parts;
 
 /* The parts by the file they make up. Ids of `names` index the returned array. */
 static parts *gather(mc_check *cx, mc_strset *names)
@@ -74,9 +74,11 @@ void mc_check_byte_parts(mc_check *cx)
         uint32_t id = m->files[i].role == MC_ROLE_BYTE_PART ? MC_NO_ID : mc_strset_find(&names, m->files[i].path);
         if (id != MC_NO_ID && m->files[i].size == v[id].sum)
             v[id].n = 0;
+        else if (id != MC_NO_ID)
+            v[id].joined = true;
     }
     for (size_t id = 0; id < names.n; id++)
-        if (v[id].n > 0 && !not_needed(m, &m->files[v[id].first]))
+        if (v[id].n > 0 && (v[id].joined || !not_needed(m, &m->files[v[id].first])))
             report_parts(cx, names.keys[id], &v[id]);
 }
 

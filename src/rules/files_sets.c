@@ -107,16 +107,20 @@ static void missing_by_number(mc_check *cx, const mc_set *s)
 {
     const mc_model *m = cx->model;
     const mc_file  *first = &m->files[s->files[0]];
+    size_t   n = s->n_files + MC_SAMPLES + 2, present = 0;
+    bool    *there = MC_NEW(cx->arena, bool, n); /* the first holes are among the first n numbers */
+    bool     zero = false;
     mc_names names = { 0 };
-    size_t   present = 0, at = 0;
-    for (uint64_t k = first->shard == 0 ? 0 : 1; k <= s->total && names.n < MC_SAMPLES; k++) {
-        while (at < s->n_files && m->files[s->files[at]].shard < k)
-            at++;
-        if ((at == s->n_files || m->files[s->files[at]].shard != k) && !(k == s->total && first->shard == 0))
-            mc_names_add(cx->arena, &names, shard_name(cx, first, k));
+    for (size_t i = 0; there && i < s->n_files; i++) {
+        uint64_t k = m->files[s->files[i]].shard;
+        zero |= k == 0;
+        present += k >= n || !there[k];
+        if (k < n)
+            there[k] = true;
     }
-    for (size_t i = 0; i < s->n_files; i++)
-        present += i == 0 || m->files[s->files[i]].shard != m->files[s->files[i - 1]].shard;
+    for (uint64_t k = !zero; there && k < n && k - !zero < s->total && names.n < MC_SAMPLES; k++)
+        if (!there[k])
+            mc_names_add(cx->arena, &names, shard_name(cx, first, k));
     uint64_t absent = s->total > present ? s->total - present : 1;
     names.n = absent > names.n ? (size_t)absent : names.n;
     mc_str      list = mc_names_text(cx->arena, &names);

@@ -176,7 +176,7 @@ void mc_check_not_indexed(mc_check *cx)
             for (size_t t = 0; t < f->n_tensors; t++)
                 if (id_of(ix, f->tensors[t].name) == MC_NO_ID)
                     mc_subject(out, f->tensors[t].name);
-            mc_because(cx, out, "weight_map", mc_origin_at(ix->file, "/weight_map"), "names %zu other files", ix->n_shards);
+            mc_because(cx, out, "index", mc_origin_at(ix->file, "/weight_map"), "names %zu other files", ix->n_shards);
         }
     }
 }

@@ -62,7 +62,7 @@ static void unlisted(mc_check *cx, const join *j)
         for (size_t i = 0; i < n && i < MC_SAMPLES; i++)
             mc_subject(out, j->samples[f * MC_SAMPLES + i]);
         mc_count(out, n);
-        mc_because(cx, out, "weight_map", mc_origin_at(j->ix->file, "/weight_map"), "%zu names", j->ix->n_map);
+        mc_because(cx, out, "index", mc_origin_at(j->ix->file, "/weight_map"), "lists %zu names", j->ix->n_map);
         j->unlisted[f] = 0; /* a shard is listed once, but be sure */
     }
 }
@@ -123,7 +123,7 @@ static mc_finding *report_lines(mc_check *cx, mc_finding *out, const lines *l, c
     for (size_t i = 0; i < l->n && i < MC_SAMPLES; i++)
         mc_subject(out, l->samples[i]);
     mc_count(out, l->n);
-    mc_because(cx, out, "weight_map", mc_origin_at(ix->file, "/weight_map"), "%.*s -> %.*s", MC_FMT(l->samples[0]), MC_FMT(s->name));
+    mc_because(cx, out, "entry", mc_origin_at(ix->file, "/weight_map"), "%.*s -> %.*s", MC_FMT(l->samples[0]), MC_FMT(s->name));
     return out;
 }
 
@@ -137,8 +137,7 @@ static void report_misses(mc_check *cx, const mc_index *ix, const lines *nowhere
     if (tied->n && as_rule(cx, "MC206")) {
         mc_finding *out = report_lines(cx, mc_report(cx, ix->file, "the index lists %.*s, but only its tied twin %.*s is stored", MC_FMT(tied->samples[0]),
                                                      MC_FMT(tied->found->name)), tied, ix);
-        mc_str where = cx->model->arch.tie.from.where;
-        mc_because(cx, out, "tie_word_embeddings", cx->model->arch.tie.from, "true%s%.*s", where.n ? ", " : "", MC_FMT(where));
+        mc_because(cx, out, "tie_word_embeddings", cx->model->arch.tie.from, "true");
     }
     if (elsewhere->n && as_rule(cx, "MC214")) {
         mc_str shard = ix->shards[ix->map[elsewhere->first].shard].name, other = mc_file_path(cx->model, elsewhere->found->file);

@@ -289,7 +289,7 @@ void mc_load_headers(mc_builder *b)
 {
     for (uint32_t i = 0; i < b->m->n_files; i++) {
         const mc_file *f = &b->m->files[i];
-        if (f->in_read_set || f->role == MC_ROLE_BYTE_PART || b->m->components[f->component].kind != MC_COMP_COPY)
+        if (f->in_read_set || (f->role != MC_ROLE_BYTE_PART && b->m->components[f->component].kind != MC_COMP_COPY))
             load_header(b, i);
     }
 }

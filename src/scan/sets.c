@@ -242,12 +242,17 @@ static bool add_to_set(mc_model *m, mc_set *s, uint32_t id)
     return true;
 }
 
-/* Numbers are {1..n}, {0..n-1} or {0..n}. Files are in order of their names, hence of their numbers. */
+/* Numbers are {1..n}, {0..n-1} or {0..n}. Files are in order of their names: "10-of-12" may come before "2-of-12". */
 static bool numbers_complete(const mc_model *m, const mc_set *s)
 {
     if (s->total == 0)
         return true;
-    uint64_t first = m->files[s->files[0]].shard, last = m->files[s->files[s->n_files - 1]].shard;
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < s->n_files; i++) {
+        uint64_t k = m->files[s->files[i]].shard;
+        first = k < first ? k : first;
+        last = k > last ? k : last;
+    }
     return first <= 1 && last - first + 1 == s->n_files && (last == s->total || (first == 0 && last + 1 == s->total));
 }
 
@@ -347,6 +352,12 @@ static void choose_everywhere(mc_model *m)
             }
 }
 
+/* A byte part beside the file that the parts make up: left over from joining them. */
+static bool joined_part(const mc_builder *b, const mc_file *f)
+{
+    return f->role == MC_ROLE_BYTE_PART && mc_find_file(b, f->part_of) != MC_NONE;
+}
+
 void mc_make_sets(mc_builder *b)
 {
     mc_model *m = b->m;
@@ -354,7 +365,7 @@ void mc_make_sets(mc_builder *b)
         choose_everywhere(m);
     else
         for (size_t i = 0; i < m->n_files; i++)
-            m->files[i].in_read_set = m->files[i].role != MC_ROLE_CONFIG;
+            m->files[i].in_read_set = m->files[i].role != MC_ROLE_CONFIG && !joined_part(b, &m->files[i]);
     if (sets_of_indexes(m) && sets_of_names(m))
         sum_up(m);
 }

@@ -69,12 +69,13 @@ static mc_str join(mc_arena *a, mc_str path, mc_str rest)
     return mc_format(a, "%.*s%s%.*s", (int)path.n, path.p, path.n && path.p[path.n - 1] == '/' ? "" : "/", (int)rest.n, rest.p);
 }
 
-/* The key that files of one GGUF unit share: prefix and total of a split, joined name of byte parts, else the name. */
+/* The key that files of one GGUF unit share: prefix and total of a split, else the name. Byte parts go with the file they
+ * make up, whether that is there or not. */
 static mc_str gguf_key(mc_arena *a, mc_str base)
 {
     mc_file f = name_of(base);
     if (f.role == MC_ROLE_BYTE_PART)
-        return mc_format(a, "%.*s|", (int)f.part_of.n, f.part_of.p);
+        f = name_of(base = f.part_of);
     if (f.shards > 0)
         return mc_format(a, "%.*s|%.*s|%llu", (int)f.stem.n, f.stem.p, (int)f.variant.n, f.variant.p, (unsigned long long)f.shards);
     return base;
@@ -248,7 +249,7 @@ static bool stands_for_directory(const mc_file *f)
 static bool sibling_of(const mc_file *f, const mc_file *g)
 {
     if (f->role == MC_ROLE_BYTE_PART)
-        return g->role == MC_ROLE_BYTE_PART && mc_str_eq(f->part_of, g->part_of);
+        return mc_str_eq(f->part_of, g->role == MC_ROLE_BYTE_PART ? g->part_of : g->base);
     return f->shards > 0 && g->shards == f->shards && g->promised == f->promised && mc_str_eq(f->stem, g->stem) && mc_str_eq(f->variant, g->variant);
 }
 
