@@ -63,11 +63,11 @@ static void adapter_only(mc_check *cx)
 
 /* ---- MC471 ---- */
 
-/* The other half's name, "" if the tensor is no half of a pair. */
+/* The other half's name, "" if the tensor is no half of a pair. A bias of lora_B stands alone (lora_bias=True). */
 static mc_str partner(mc_arena *a, mc_str name, bool *is_a)
 {
     static const char *const halves[] = { ".lora_A.", ".lora_B." };
-    for (size_t i = 0; i + 8 <= name.n; i++)
+    for (size_t i = 0; i + 8 <= name.n && !mc_str_ends(name, ".bias"); i++)
         for (size_t h = 0; h < 2; h++)
             if (mc_str_starts(mc_str_cut(name, i, name.n), halves[h])) {
                 *is_a = h == 0;

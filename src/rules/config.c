@@ -142,6 +142,7 @@ static void config_missing(mc_check *cx)
     const mc_inventory *inv = &m->components[0].inv;
     uint64_t            layer, last = 0;
     mc_str              first = MC_STR("");
+    uint32_t            file = MC_NONE;
     bool                text = false;
     if (!loader_names(m, s))
         return;
@@ -150,15 +151,17 @@ static void config_missing(mc_check *cx)
         text |= mc_name_is_embedding(name) || attention_projection(name);
         if (!layer_name(name, &layer))
             continue;
-        if (first.n == 0)
+        if (first.n == 0) {
             first = name;
+            file = inv->first[i]->file;
+        }
         if (layer > last)
             last = layer;
     }
     if (!text || first.n == 0 || last >= INT64_MAX)
         return;
     mc_finding *f = mc_report(cx, MC_NONE, "weights of a %llu-layer transformer but no config.json: no loader can tell the architecture", (unsigned long long)last + 1);
-    mc_because(cx, f, "tensor", mc_origin_at(inv->first[0]->file, ""), "%.*s", MC_FMT(first));
+    mc_because(cx, f, "tensor", mc_origin_at(file, ""), "%.*s", MC_FMT(first));
 }
 
 /* ---- MC404 ---- */

@@ -142,7 +142,8 @@ void mc_check_head_missing(mc_check *cx)
         const mc_tensor *x = inv->first[i];
         if (any_head(x->name))
             return;
-        if (x != embed && x->rank == 2 && x->dims[0] == embed->dims[0] && !numbered(x->name))
+        bool second = x->rank == 2 && x->dims[0] == embed->dims[0] && !mc_str_eq(mc_name_module(x->name), mc_name_module(embed->name));
+        if (second && !numbered(x->name))
             return;
         layers |= decoder_layer(x->name);
     }
