@@ -144,6 +144,8 @@ struct mc_tensor {
     uint64_t        begin, end; /* relative to the file's data_start; GGUF: end = begin + nbytes, == begin if unknown */
     uint64_t        elements;   /* product of dims; UINT64_MAX with `overflow` */
     mc_tensor      *twin;       /* next tensor of the same name in the inventory */
+    uint32_t        form;       /* id in mc_inventory.forms, once it is in an inventory */
+    uint32_t        layer;      /* the first dotted part that is a number: 3 of model.layers.3.mlp; MC_NONE: none */
     uint32_t        file;
     uint16_t        dtype;      /* index into mc_kb.dtypes, MC_DTYPE_UNKNOWN */
     uint8_t         rank;
@@ -151,15 +153,29 @@ struct mc_tensor {
 };
 #define MC_DTYPE_UNKNOWN UINT16_MAX
 
+/* What a name says about its tensor. */
+enum { MC_TAG_BUFFER = 1, MC_TAG_EMBEDDING = 2, MC_TAG_HEAD = 4 };
+
+/* All tensors whose names differ only in numbers (forms.c). A question about names is asked once a form, of `first`. */
+typedef struct {
+    const mc_tensor *first;
+    size_t           n;         /* tensors */
+    uint64_t         layers;    /* largest layer + 1; 0: no number */
+    unsigned         tags;
+} mc_form;
+
 /* Tensors of a read set by name. Iterate `first[0..names.n)`, and the twins of each. */
 typedef struct {
     mc_strset   names;
     mc_tensor **first;          /* by name id */
     size_t      cap;
+    mc_strset   form_names;     /* "model.layers.#.mlp.up_proj.weight" */
+    mc_form    *forms; size_t cap_forms; /* form_names.n of them */
     bool        complete;       /* every file of the read set was there and had a usable header */
     uint64_t    n_tensors, bytes;
 } mc_inventory;
 mc_tensor *mc_inventory_find(const mc_inventory *inv, mc_str name); /* NULL if absent */
+bool       mc_form_add(mc_inventory *inv, mc_tensor *t) MC_MUST_USE;  /* fills form and layer of t; false: out of memory */
 
 /* ---- documents and indexes -------------------------------------------------------------------------------- */
 
@@ -320,6 +336,7 @@ bool mc_name_unsafe(mc_str value);
 /* ---- tensor names (model/tensor_names.c) ------------------------------------------------------------------ */
 
 /* Recomputed by every loader, so present or absent at will: inv_freq, position_ids, masked_bias, attn.bias, masks. */
+unsigned mc_name_tags(mc_str tensor);
 bool   mc_name_is_buffer(mc_str tensor);
 /* "model.layers.0.mlp.up_proj" of ".weight", ".qweight", ".weight.absmax": the name without what the storage form adds. */
 mc_str mc_name_module(mc_str tensor);

@@ -113,9 +113,9 @@ static const mc_tensor *embedding_of(const mc_model *m)
     const mc_inventory *inv = &m->components[0].inv;
     if (m->heads.embed)
         return m->heads.embed;
-    for (size_t i = 0; i < inv->names.n; i++) {
-        const mc_tensor *t = inv->first[i];
-        if (t->rank == 2 && mc_name_is_embedding(t->name) && !numbered(t->name) && !mc_names_tower(t->name))
+    for (size_t i = 0; i < inv->form_names.n; i++) {
+        const mc_tensor *t = inv->forms[i].first;
+        if (t->rank == 2 && (inv->forms[i].tags & MC_TAG_EMBEDDING) && !numbered(t->name) && !mc_names_tower(t->name))
             return t;
     }
     return NULL;
@@ -138,8 +138,8 @@ void mc_check_head_missing(mc_check *cx)
     bool                layers = false;
     if (!embed || embed->rank != 2)
         return;
-    for (size_t i = 0; i < inv->names.n; i++) {
-        const mc_tensor *x = inv->first[i];
+    for (size_t i = 0; i < inv->form_names.n; i++) { /* a name without numbers is the only one of its form */
+        const mc_tensor *x = inv->forms[i].first;
         if (any_head(x->name))
             return;
         bool second = x->rank == 2 && x->dims[0] == embed->dims[0] && !mc_str_eq(mc_name_module(x->name), mc_name_module(embed->name));
@@ -239,11 +239,17 @@ static bool mtp_name(mc_str name)
     return false;
 }
 
-/* A tensor of prediction layers: by its words, or a decoder layer behind the last. */
 static bool mtp_tensor(mc_str name, uint64_t layers)
 {
     uint64_t n;
     return mtp_name(name) || (mc_name_layer(name, &n) && n >= layers && !mc_names_tower(name) && mc_str_contains(name, "layers."));
+}
+
+/* Tensors of prediction layers: by its words, or a decoder layer behind the last. */
+static bool mtp_form(const mc_form *f, uint64_t layers)
+{
+    mc_str name = f->first->name;
+    return mtp_name(name) || (f->layers > layers && !mc_names_tower(name) && mc_str_contains(name, "layers."));
 }
 
 static bool mlx_or_exllama(const mc_model *m)
@@ -256,8 +262,8 @@ static bool mlx_or_exllama(const mc_model *m)
         if (m->files[i].in_read_set && m->files[i].st && mc_str_is(m->files[i].st->format, "mlx"))
             return true;
     const mc_inventory *inv = &m->components[0].inv;
-    for (size_t i = 0; i < inv->names.n; i++)
-        if (mc_str_ends(inv->names.keys[i], ".q_weight") || mc_str_ends(inv->names.keys[i], ".trellis"))
+    for (size_t i = 0; i < inv->form_names.n; i++)
+        if (mc_str_ends(inv->forms[i].first->name, ".q_weight") || mc_str_ends(inv->forms[i].first->name, ".trellis"))
             return true;
     return false;
 }
@@ -266,12 +272,12 @@ static bool mlx_or_exllama(const mc_model *m)
 static bool mtp_somewhere(const mc_model *m, uint64_t layers)
 {
     const mc_inventory *inv = &m->components[0].inv;
-    for (size_t i = 0; i < inv->names.n; i++)
-        if (mtp_tensor(inv->names.keys[i], layers))
+    for (size_t i = 0; i < inv->form_names.n; i++)
+        if (mtp_form(&inv->forms[i], layers))
             return true;
     for (size_t k = 0; k < m->n_indexes; k++)
         for (size_t i = 0; m->indexes[k].component == 0 && i < m->indexes[k].n_map; i++)
-            if (mtp_tensor(m->indexes[k].map[i].tensor, layers))
+            if (!mc_inventory_find(inv, m->indexes[k].map[i].tensor) && mtp_tensor(m->indexes[k].map[i].tensor, layers))
                 return true;
     for (size_t i = 0; i < m->n_files; i++)
         if (m->files[i].role == MC_ROLE_WEIGHTS && mtp_name(m->files[i].base))

@@ -40,49 +40,66 @@ static bool other_table(const mc_tensor *t)
 }
 
 /* Adds a tensor to the table of its module; false when there are more tables than anyone has. */
-static bool add_rows(table *tables, size_t *n, mc_str module, const mc_tensor *t)
+static bool add_rows(table *v, size_t *n, mc_str module, const mc_tensor *t)
 {
     size_t i = 0;
-    while (i < *n && !mc_str_eq(tables[i].name, module))
+    while (i < *n && !mc_str_eq(v[i].name, module))
         i++;
     if (i == MAX_TABLES)
         return false;
     if (i == *n)
-        tables[(*n)++] = (table){ .name = module, .file = t->file };
-    return !ckd_add(&tables[i].rows, tables[i].rows, t->dims[0]);
+        v[(*n)++] = (table){ .name = module, .file = t->file };
+    return !ckd_add(&v[i].rows, v[i].rows, t->dims[0]);
+}
+
+typedef struct { table v[MAX_TABLES]; size_t n; uint64_t other; } tables;
+
+/* One tensor of a form that may embed; false when the rows cannot be told. */
+static bool see_table(const mc_check *cx, const mc_inventory *inv, const mc_tensor *t, tables *out)
+{
+    bool   part;
+    mc_str module = table_of(t->name, &part);
+    if (module.n == 0 || mc_name_is_buffer(t->name)) {
+        if (other_table(t) && t->dims[0] > out->other)
+            out->other = t->dims[0];
+        return true;
+    }
+    if (!mc_names_tower(module) && !plain(cx, t))
+        return false; /* packed: its rows are not what is stored */
+    return t->rank != 2 || (!(part && !inv->complete) && add_rows(out->v, &out->n, module, t));
+}
+
+static bool find_tables(const mc_check *cx, const mc_inventory *inv, tables *out)
+{
+    for (uint32_t k = 0; k < inv->form_names.n; k++) {
+        const mc_form *f = &inv->forms[k];
+        if (!(f->tags & MC_TAG_EMBEDDING) && !mc_str_contains(f->first->name, "emb"))
+            continue;
+        if (f->n == 1 && !see_table(cx, inv, f->first, out))
+            return false;
+        for (size_t i = 0; f->n > 1 && i < inv->names.n; i++)
+            if (inv->first[i]->form == k && !see_table(cx, inv, inv->first[i], out))
+                return false;
+    }
+    return true;
 }
 
 static table embedding_rows(const mc_check *cx, uint32_t component)
 {
-    const mc_inventory *inv = &cx->model->components[component].inv;
-    table               tables[MAX_TABLES], none = { 0 }, best = { 0 };
-    uint64_t            all = 0, other = 0;
-    size_t              n = 0;
-    for (size_t i = 0; i < inv->names.n; i++) {
-        const mc_tensor *t = inv->first[i];
-        bool             part;
-        mc_str           module = table_of(t->name, &part);
-        if (module.n == 0 || mc_name_is_buffer(t->name)) {
-            if (other_table(t) && t->dims[0] > other)
-                other = t->dims[0];
-            continue;
-        }
-        if (!mc_names_tower(module) && !plain(cx, t))
-            return none; /* packed: its rows are not what is stored */
-        if (t->rank != 2)
-            continue;
-        if ((part && !inv->complete) || !add_rows(tables, &n, module, t))
+    tables   found = { 0 };
+    table    none = { 0 }, best = { 0 };
+    uint64_t all = 0;
+    if (!find_tables(cx, &cx->model->components[component].inv, &found))
+        return none;
+    for (size_t i = 0; i < found.n; i++) {
+        if (ckd_add(&all, all, found.v[i].rows))
             return none;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (ckd_add(&all, all, tables[i].rows))
-            return none;
-        if (!mc_names_tower(tables[i].name) && tables[i].rows > best.rows)
-            best = tables[i];
+        if (!mc_names_tower(found.v[i].name) && found.v[i].rows > best.rows)
+            best = found.v[i];
     }
     best.known = best.rows > 0;
-    best.all = all > other ? all : other;
-    best.other = other;
+    best.all = all > found.other ? all : found.other;
+    best.other = found.other;
     return best;
 }
 

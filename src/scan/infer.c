@@ -31,11 +31,11 @@ static bool is_companion(mc_str name, bool gguf)
 }
 
 /* Logical elements of a tensor. False: not known. */
-static bool logical(const mc_model *m, const mc_tensor *t, const mc_dtype *d, uint64_t *out)
+static bool logical(const mc_model *m, const mc_tensor *t, const mc_dtype *d, bool no_weight, uint64_t *out)
 {
     bool gguf = d && d->ggml_id >= 0;
     *out = 0;
-    if (mc_name_is_buffer(t->name) || is_companion(t->name, gguf))
+    if (no_weight)
         return true;
     if (m->kind == MC_KIND_STATIC_EMBEDDING) { /* beside the matrix: weights of tokens, a map from tokens to rows */
         *out = t->rank == 2 ? t->elements : 0;
@@ -55,14 +55,14 @@ static bool logical(const mc_model *m, const mc_tensor *t, const mc_dtype *d, ui
 
 typedef struct { bool any, complete, bytes, stored, logical; uint64_t n, n_bytes, n_stored, n_logical; } sums;
 
-static void add_tensor(const mc_model *m, const mc_kb *kb, const mc_tensor *t, sums *s)
+static void add_tensor(const mc_model *m, const mc_kb *kb, const mc_tensor *t, bool no_weight, sums *s)
 {
     const mc_dtype *d = mc_kb_dtype(kb, t->dtype);
     uint64_t        l = 0;
     s->n++;
     s->bytes = s->bytes && d && t->end >= t->begin && !ckd_add(&s->n_bytes, s->n_bytes, t->end - t->begin);
     s->stored = s->stored && !t->overflow && !ckd_add(&s->n_stored, s->n_stored, t->elements);
-    s->logical = s->logical && logical(m, t, d, &l) && !ckd_add(&s->n_logical, s->n_logical, l);
+    s->logical = s->logical && logical(m, t, d, no_weight, &l) && !ckd_add(&s->n_logical, s->n_logical, l);
 }
 
 /* Every tensor of the read set is in the inventory. A GGUF cut into byte parts lists its tensors in the first of them. */
@@ -70,6 +70,15 @@ static bool all_listed(const mc_model *m, const mc_component *k)
 {
     return k->inv.complete || (m->unit == MC_UNIT_GGUF && k->set == MC_NONE && m->gguf && m->gguf->fault == MC_GGUF_SOUND &&
                                m->gguf->n_tensors == k->inv.names.n);
+}
+
+/* By form: buffers and companions, which hold no weights. NULL: out of memory. */
+static const bool *no_weights(const mc_model *m, const mc_inventory *inv)
+{
+    bool *out = MC_NEW(m->arena, bool, inv->form_names.n);
+    for (size_t i = 0; out && i < inv->form_names.n; i++)
+        out[i] = (inv->forms[i].tags & MC_TAG_BUFFER) || is_companion(inv->forms[i].first->name, m->unit == MC_UNIT_GGUF);
+    return out;
 }
 
 static sums add_up(const mc_model *m, const mc_kb *kb)
@@ -81,8 +90,10 @@ static sums add_up(const mc_model *m, const mc_kb *kb)
             continue;
         s.any = true;
         s.complete &= all_listed(m, k);
-        for (size_t i = 0; i < k->inv.names.n; i++)
-            add_tensor(m, kb, k->inv.first[i], &s);
+        const bool *no_weight = no_weights(m, &k->inv);
+        for (size_t i = 0; no_weight && i < k->inv.names.n; i++)
+            add_tensor(m, kb, k->inv.first[i], no_weight[k->inv.first[i]->form], &s);
+        s.complete &= no_weight != NULL;
     }
     return s;
 }
@@ -109,14 +120,14 @@ static bool elsewhere(mc_str name)
 static void find_heads(mc_model *m, const mc_kb *kb)
 {
     const mc_inventory *inv = &m->components[0].inv;
-    for (size_t i = 0; i < inv->names.n; i++) {
-        const mc_tensor *t = inv->first[i];
+    for (size_t i = 0; i < inv->form_names.n; i++) { /* a name without numbers is the only one of its form */
+        const mc_tensor *t = inv->forms[i].first;
         if (!plain_matrix(kb, t) || elsewhere(t->name))
             continue;
         bool rows = !m->arch.vocab.known || t->dims[0] == (uint64_t)m->arch.vocab.v;
-        if (mc_name_is_embedding(t->name) && (!m->heads.embed || (rows && m->heads.embed->dims[0] != t->dims[0])))
+        if ((inv->forms[i].tags & MC_TAG_EMBEDDING) && (!m->heads.embed || (rows && m->heads.embed->dims[0] != t->dims[0])))
             m->heads.embed = t;
-        else if (mc_name_is_head(t->name) && (!m->heads.head || mc_str_is(t->name, "lm_head.weight")))
+        else if ((inv->forms[i].tags & MC_TAG_HEAD) && (!m->heads.head || mc_str_is(t->name, "lm_head.weight")))
             m->heads.head = t;
     }
 }
@@ -126,10 +137,10 @@ static void find_heads(mc_model *m, const mc_kb *kb)
 static void adapter_layers(mc_model *m)
 {
     const mc_inventory *inv = &m->components[0].inv;
-    uint64_t            layer, layers = 0;
-    for (size_t i = 0; i < inv->names.n; i++)
-        if (mc_name_layer(inv->names.keys[i], &layer) && layer < 10000 && layer >= layers)
-            layers = layer + 1;
+    uint64_t            layers = 0;
+    for (size_t i = 0; i < inv->form_names.n; i++)
+        if (inv->forms[i].layers <= 10000 && inv->forms[i].layers > layers)
+            layers = inv->forms[i].layers;
     if (layers && !m->arch.layers.known)
         m->arch.layers = (mc_int){ true, (int64_t)layers, { inv->first[0]->file, MC_STR("tensor names") } };
 }

@@ -16,7 +16,7 @@ static bool add(mc_arena *a, mc_inventory *inv, mc_tensor *t)
 {
     bool     added;
     uint32_t id = mc_strset_add(&inv->names, t->name, &added);
-    if (id == MC_NO_ID)
+    if (id == MC_NO_ID || !mc_form_add(inv, t))
         return false;
     if (added) {
         mc_tensor **v = mc_grow(a, inv->first, id, &inv->cap, sizeof *v);
@@ -93,7 +93,7 @@ void mc_build_inventories(mc_builder *b)
         mc_inventory *inv = &m->components[c].inv;
         inv->cap = expected[c] + 1;
         inv->first = MC_NEW(m->arena, mc_tensor *, inv->cap);
-        if (!mc_strset_init(&inv->names, m->arena, expected[c]) || !inv->first)
+        if (!mc_strset_init(&inv->names, m->arena, expected[c]) || !mc_strset_init(&inv->form_names, m->arena, 128) || !inv->first)
             return;
     }
     for (size_t i = 0; i < m->n_files; i++)

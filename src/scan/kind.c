@@ -59,8 +59,8 @@ static bool has_tower(const mc_model *m)
             return true;
     }
     const mc_inventory *inv = &m->components[0].inv;
-    for (size_t i = 0; i < inv->names.n; i++)
-        if (contains_any(inv->names.keys[i], words))
+    for (size_t i = 0; i < inv->form_names.n; i++)
+        if (contains_any(inv->forms[i].first->name, words))
             return true;
     return false;
 }
