@@ -1,12 +1,44 @@
+/* Blocks of memory that are given out from front to back. Large ones are mapped in huge pages where the system has them: a
+ * run over 92,000 tensors touches 45 MiB, and twelve thousand page faults cost as much as parsing. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include "base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGN = 16, FIRST_BLOCK = 1 << 14, LARGEST_BLOCK = 1 << 20 };
+enum { ALIGN = 16, FIRST_BLOCK = 1 << 14, LARGEST_BLOCK = 8 << 20, HUGE_PAGE = 2 << 20 };
 
-struct mc_block { mc_block *next; size_t size; _Alignas(ALIGN) uint8_t data[]; };
+/* `mapped`: bytes to unmap, 0 for a block from the heap. */
+struct mc_block { mc_block *next; size_t size, mapped; _Alignas(ALIGN) uint8_t data[]; };
+
+static void release(mc_block *b)
+{
+    if (b->mapped)
+        munmap(b, b->mapped);
+    else
+        free(b);
+}
+
+/* Begins at a huge page: one more than needed is mapped, and the ends are given back. What is never written costs nothing. */
+static mc_block *map_block(size_t size)
+{
+    size_t total, over;
+    if (ckd_add(&total, size, sizeof(mc_block) + HUGE_PAGE - 1) || ckd_add(&over, total &= ~((size_t)HUGE_PAGE - 1), (size_t)HUGE_PAGE))
+        return NULL;
+    uint8_t *p = mmap(NULL, over, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    size_t front = (size_t)-(uintptr_t)p & (HUGE_PAGE - 1);
+    if (front)
+        munmap(p, front);
+    munmap(p + front + total, HUGE_PAGE - front);
+    madvise(p + front, total, MADV_HUGEPAGE);
+    mc_block *b = (mc_block *)(void *)(p + front);
+    b->mapped = total;
+    return b;
+}
 
 void mc_arena_init(mc_arena *a, size_t budget)
 {
@@ -17,7 +49,7 @@ void mc_arena_free(mc_arena *a)
 {
     for (mc_block *b = a->head, *next; b; b = next) {
         next = b->next;
-        free(b);
+        release(b);
     }
     *a = (mc_arena){ .budget = a->budget };
 }
@@ -28,10 +60,9 @@ static void *refuse(mc_arena *a)
     return NULL;
 }
 
-/* calloc gives untouched pages for large blocks: what is never written costs no memory. */
 static mc_block *new_block(mc_arena *a, size_t size)
 {
-    mc_block *b = a->budget - a->used < size ? NULL : calloc(1, sizeof *b + size);
+    mc_block *b = a->budget - a->used < size ? NULL : size >= HUGE_PAGE ? map_block(size) : calloc(1, sizeof *b + size);
     if (!b)
         return NULL;
     b->size = size;
