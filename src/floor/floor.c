@@ -2,8 +2,6 @@
  * context and sequences asked for. One token of one head costs width * bytes of the element type, for K and for V. */
 #include "floor/plan.h"
 
-#include <stdio.h>
-
 enum { DEFAULT_CONTEXT = 8192 };
 
 typedef struct { const mc_model *m; const mc_kb *kb; const mc_floor_ask *ask; mc_arena *a; mc_floor *f; mc_plan plan; } job;
@@ -85,21 +83,6 @@ static void weights(job *j)
 
 /* ---- cache ---- */
 
-static mc_str bytes_text(const job *j, uint32_t block, uint32_t bytes)
-{
-    return block == 1 ? mc_format(j->a, "%u", bytes) : mc_format(j->a, "%u/%u", bytes, block);
-}
-
-static mc_str formula(const job *j, uint32_t kb, uint32_t ks, uint32_t vb, uint32_t vs)
-{
-    const mc_plan *p = &j->plan;
-    mc_str         k = bytes_text(j, kb, ks), v = bytes_text(j, vb, vs);
-    unsigned long long dk = p->k, dv = p->v, c = j->f->context, s = j->f->sequences;
-    if (dk == dv && kb == vb && ks == vs)
-        return mc_format(j->a, "2*%.*s*%llu*%.*s*%llu*%llu", MC_FMT(p->heads_text), dk, MC_FMT(k), c, s);
-    return mc_format(j->a, "%.*s*(%llu*%.*s+%llu*%.*s)*%llu*%llu", MC_FMT(p->heads_text), dk, MC_FMT(k), dv, MC_FMT(v), c, s);
-}
-
 /* Bytes of a token: heads * width elements, in blocks of the element type. */
 static bool token_bytes(uint64_t heads, uint64_t width, uint32_t block, uint32_t bytes, uint64_t *out)
 {
@@ -112,40 +95,72 @@ static bool grow(const job *j, uint64_t per_token, uint64_t *out)
     return !ckd_mul(out, per_token, j->f->context) && !ckd_mul(out, *out, j->f->sequences);
 }
 
-static void cache(job *j)
+typedef struct { uint32_t k_block, k_bytes, v_block, v_bytes; uint64_t k, v, all; } token; /* k, v, all: bytes of one token */
+
+static bool token_of(job *j, token *t)
+{
+    const mc_plan *p = &j->plan;
+    if (!mc_kv_type(j->f->kv_dtype_k, &t->k_block, &t->k_bytes) || !mc_kv_type(j->f->kv_dtype_v, &t->v_block, &t->v_bytes)) {
+        if (p->cache == MC_CACHE_COMPUTED)
+            mc_plan_not(&j->plan, MC_STR("the element type of the cache is not known"));
+        return false;
+    }
+    j->f->overflow = !token_bytes(p->heads, p->k, t->k_block, t->k_bytes, &t->k) || !token_bytes(p->heads, p->v, t->v_block, t->v_bytes, &t->v) ||
+                     !token_bytes(1, p->index, t->k_block, t->k_bytes, &t->all) || ckd_add(&t->all, t->all, t->k) || ckd_add(&t->all, t->all, t->v);
+    return !j->f->overflow;
+}
+
+static mc_str bytes_text(const job *j, uint32_t block, uint32_t bytes)
+{
+    return block == 1 ? mc_format(j->a, "%u", bytes) : mc_format(j->a, "%u/%u", bytes, block);
+}
+
+static mc_str formula(const job *j, const token *t)
+{
+    const mc_plan     *p = &j->plan;
+    mc_str             k = bytes_text(j, t->k_block, t->k_bytes), v = bytes_text(j, t->v_block, t->v_bytes);
+    unsigned long long dk = p->k, dv = p->v, c = j->f->context, s = j->f->sequences;
+    if (dk == dv && t->k_block == t->v_block && t->k_bytes == t->v_bytes)
+        return mc_format(j->a, "2*%.*s*%llu*%.*s*%llu*%llu", MC_FMT(p->heads_text), dk, MC_FMT(k), c, s);
+    return mc_format(j->a, "%.*s*(%llu*%.*s+%llu*%.*s)*%llu*%llu", MC_FMT(p->heads_text), dk, MC_FMT(k), dv, MC_FMT(v), c, s);
+}
+
+static void full_cache(job *j, const token *t)
 {
     mc_floor *f = j->f;
     mc_plan  *p = &j->plan;
-    uint32_t  kb = 1, ks = 2, vb = 1, vs = 2;
-    uint64_t  k, v, extra;
-    if (!mc_kv_type(f->kv_dtype_k, &kb, &ks) || !mc_kv_type(f->kv_dtype_v, &vb, &vs)) {
-        mc_plan_not(p, MC_STR("the element type of the cache is not known"));
-        p->bound = false;
+    mc_cache  c = { "full", p->layers, f->context, f->sequences, 0, 0 };
+    uint64_t  bytes;
+    if (p->k % t->k_block != 0 || p->v % t->v_block != 0) {
+        mc_plan_not(p, mc_format(j->a, "heads of %llu and %llu elements are no whole number of %.*s and %.*s blocks", (unsigned long long)p->k,
+                                 (unsigned long long)p->v, MC_FMT(f->kv_dtype_k), MC_FMT(f->kv_dtype_v)));
+        return;
     }
-    bool fits = p->bound && token_bytes(p->heads, p->k, kb, ks, &k) && token_bytes(p->heads, p->v, vb, vs, &v) &&
-                token_bytes(p->index, 1, 1, ks, &extra) && !ckd_add(&extra, extra, k) && !ckd_add(&extra, extra, v);
-    f->overflow = p->bound && !fits;
-    if (p->cache == MC_CACHE_COMPUTED && fits) {
-        mc_cache c = { "full", p->layers, f->context, f->sequences, 0, 0 };
-        if (p->k % kb != 0 || p->v % vb != 0)
-            mc_plan_not(p, mc_format(j->a, "a head of %llu and %llu elements is no whole number of %.*s and %.*s blocks", (unsigned long long)p->k,
-                                     (unsigned long long)p->v, MC_FMT(f->kv_dtype_k), MC_FMT(f->kv_dtype_v)));
-        else if (!grow(j, k, &c.k_bytes) || !grow(j, v, &c.v_bytes) || ckd_add(&f->kv_bytes, c.k_bytes, c.v_bytes))
-            f->overflow = true;
-        else {
-            f->kv_bytes_per_token = extra;
-            f->caches[f->n_caches++] = c;
-            mc_term *t = add_term(j, "kv cache", f->kv_bytes, formula(j, kb, ks, vb, vs));
-            for (size_t i = 0; i < p->n_from; i++)
-                t->from[t->n_from++] = p->from[i];
-        }
+    if (!grow(j, t->k, &c.k_bytes) || !grow(j, t->v, &c.v_bytes) || ckd_add(&bytes, c.k_bytes, c.v_bytes)) {
+        f->overflow = true;
+        return;
     }
-    if (f->overflow && p->cache == MC_CACHE_COMPUTED) {
-        f->kv_bytes = 0;
+    f->kv_bytes = bytes;
+    f->kv_bytes_per_token = t->all;
+    f->caches[f->n_caches++] = c;
+    mc_term *term = add_term(j, "kv cache", bytes, formula(j, t));
+    for (size_t i = 0; i < p->n_from; i++)
+        term->from[term->n_from++] = p->from[i];
+}
+
+static void cache(job *j)
+{
+    token    t = { 0 };
+    mc_plan *p = &j->plan;
+    bool     fits = p->bound && token_of(j, &t);
+    if (p->cache == MC_CACHE_COMPUTED && !p->bound)
+        mc_plan_not(p, MC_STR("layers, heads or widths are not known"));
+    if (p->cache == MC_CACHE_COMPUTED && fits)
+        full_cache(j, &t);
+    if (p->cache == MC_CACHE_COMPUTED && j->f->overflow)
         mc_plan_not(p, MC_STR("the product of layers, heads, widths and context does not fit 64 bits"));
-    }
-    f->bound_known = fits && p->cache == MC_CACHE_NOT_COMPUTED;
-    f->upper_bound_per_token = f->bound_known ? extra : 0;
+    j->f->bound_known = fits && p->cache == MC_CACHE_NOT_COMPUTED;
+    j->f->upper_bound_per_token = j->f->bound_known ? t.all : 0;
 }
 
 static const char *no_cache(const mc_model *m)

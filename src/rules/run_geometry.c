@@ -25,6 +25,7 @@ void mc_rule_geometry_unknown(mc_check *cx)
     const char *missing = !a->layers.known ? "number of layers" : !a->heads.known ? "number of heads" : !a->hidden.known && !a->head_dim.known ? "width" : NULL;
     if (!missing)
         return;
-    mc_finding *f = mc_report(cx, d->file, "model_type %.*s is not known to this version, and its keys give no %s: memory shows the weights only", MC_FMT(type), missing);
+    mc_finding *f = mc_report(cx, d->file,
+                              "model_type %.*s is not known to this version, and its keys give no %s: memory shows the weights only", MC_FMT(type), missing);
     mc_because(cx, f, "model_type", a->model_type.known ? a->model_type.from : mc_from_doc(d, MC_STR("/model_type")), "%.*s", MC_FMT(type));
 }
