@@ -84,16 +84,14 @@ static mc_str plain(mc_arena *a, mc_str s)
  * walk of the directory for each file name that pre-commit passes. */
 static bool done_before(modelcheck *mc, mc_str path)
 {
-    mc_arena *a = &mc->run.arena;
-    mc_str    want = plain(a, path), dir = plain(a, mc_str_dir(want)), base = mc_str_base(want);
-    for (size_t i = 0; i < mc->run.n_results; i++) {
-        const mc_model *m = mc->run.results[i].model;
-        if (m->unit != MC_UNIT_DIR || !mc_str_eq(plain(a, m->path), dir))
-            continue;
-        for (size_t k = 0; k < m->n_files; k++)
-            if (m->files[k].in_read_set && mc_str_eq(m->files[k].path, base))
-                return true;
-    }
+    mc_str   want = plain(&mc->run.arena, path), base = mc_str_base(want);
+    uint32_t i = mc_strset_find(&mc->seen, plain(&mc->run.arena, mc_str_dir(want)));
+    if (i == MC_NO_ID || i >= mc->run.n_results || mc->run.results[i].model->unit != MC_UNIT_DIR)
+        return false;
+    const mc_model *m = mc->run.results[i].model;
+    for (size_t k = 0; k < m->n_files; k++)
+        if (m->files[k].in_read_set && mc_str_eq(m->files[k].path, base))
+            return true;
     return false;
 }
 
@@ -106,21 +104,19 @@ static void add_error(mc_run_result *run, mc_str path, const char *message)
     v[run->n_errors++] = (mc_failure){ path, mc_str_copy(&run->arena, mc_str_of(message)) };
 }
 
+/* Ids of `seen` are indexes of `results` until these are sorted. */
 static void add_result(modelcheck *mc, mc_model *m)
 {
     mc_run_result *run = &mc->run;
-    mc_str         path = plain(&run->arena, m->path);
-    for (size_t i = 0; i < run->n_results; i++)
-        if (mc_str_eq(plain(&run->arena, run->results[i].model->path), path)) {
-            mc_model_free(m);
-            return;
-        }
-    mc_result *v = mc_grow(&run->arena, run->results, run->n_results, &run->cap_results, sizeof *v);
-    if (!v) {
+    bool           added = false;
+    mc_result     *v = mc_grow(&run->arena, run->results, run->n_results, &run->cap_results, sizeof *v);
+    uint32_t       id = v ? mc_strset_add(&mc->seen, plain(&run->arena, m->path), &added) : MC_NO_ID;
+    if (v)
+        run->results = v;
+    if (id == MC_NO_ID || !added) {
         mc_model_free(m);
         return;
     }
-    run->results = v;
     v[run->n_results] = (mc_result){ .model = m };
     judge(mc, &v[run->n_results++]);
 }
@@ -154,8 +150,8 @@ int modelcheck_run(modelcheck *mc)
     run->fail_on = mc->options.fail_on;
     run->fail_never = mc->options.fail_never;
     run->rules = mc->options.rules;
-    if (mc_kb_init(&run->kb).code != MC_OK)
-        add_error(run, MC_STR("knowledge base"), "cannot be decoded");
+    if (mc_kb_init(&run->kb).code != MC_OK || !mc_strset_init(&mc->seen, &run->arena, 16))
+        add_error(run, MC_STR("knowledge base"), "cannot be decoded, or out of memory");
     else
         for (size_t i = 0; i < mc->n_paths; i++)
             check_path(mc, mc->paths[i]);
