@@ -58,14 +58,24 @@ bool mc_str_has(mc_str s, mc_str needle)
 
 bool mc_str_contains(mc_str s, const char *needle)
 {
-    return mc_str_has(s, mc_str_of(needle));
+    size_t n = strlen(needle);
+    if (n == 0 || s.n < n)
+        return n == 0;
+    const char *last = s.p + (s.n - n);
+    for (const char *p = s.p; p <= last && (p = memchr(p, needle[0], (size_t)(last - p) + 1)); p++)
+        if (memcmp(p, needle, n) == 0)
+            return true;
+    return false;
 }
 
 bool mc_str_contains_nocase(mc_str s, const char *needle)
 {
     size_t n = strlen(needle);
+    if (n == 0 || s.n < n)
+        return n == 0;
+    char first = lower(needle[0]); /* rules ask this of every tensor: most bytes end at the first comparison */
     for (size_t i = 0; i + n <= s.n; i++)
-        if (same_nocase(s.p + i, needle, n))
+        if (lower(s.p[i]) == first && same_nocase(s.p + i, needle, n))
             return true;
     return false;
 }

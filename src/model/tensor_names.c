@@ -3,14 +3,18 @@
  * Names as written by transformers, Megatron-style, Meta and Mistral checkpoints and their quantizers. */
 #include "model/model.h"
 
-/* The last `n` dotted parts of a name end in one of these words. */
-static bool ends_in_part(mc_str name, const char *const *words, size_t n)
+#include <string.h>
+
+#define W(literal) { literal, sizeof(literal) - 1 }
+
+/* The name ends in one of these words, as whole dotted parts. Asked of every tensor: the last byte decides most. */
+static bool ends_in_part(mc_str name, const mc_str *words, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!mc_str_ends(name, words[i]))
+        size_t k = words[i].n;
+        if (name.n < k || name.p[name.n - 1] != words[i].p[k - 1] || memcmp(name.p + (name.n - k), words[i].p, k) != 0)
             continue;
-        mc_str head = mc_str_cut(name, 0, name.n - mc_str_of(words[i]).n);
-        if (head.n == 0 || head.p[head.n - 1] == '.')
+        if (name.n == k || name.p[name.n - k - 1] == '.')
             return true;
     }
     return false;
@@ -18,10 +22,10 @@ static bool ends_in_part(mc_str name, const char *const *words, size_t n)
 
 bool mc_name_is_buffer(mc_str name)
 {
-    static const char *const words[] = {
-        "inv_freq", "original_inv_freq", "inv_freq_local", "cos_cached", "sin_cached", "freqs_cis", "rope.freqs", "position_ids",
-        "token_type_ids", "masked_bias", "attn.bias", "attn.attention.bias", "attention.bias", "causal_mask", "attn_mask", "attention_mask",
-        "bias_mask", "tril", "relative_position_index", "num_batches_tracked",
+    static const mc_str words[] = {
+        W("inv_freq"), W("original_inv_freq"), W("inv_freq_local"), W("cos_cached"), W("sin_cached"), W("freqs_cis"), W("rope.freqs"), W("position_ids"),
+        W("token_type_ids"), W("masked_bias"), W("attn.bias"), W("attn.attention.bias"), W("attention.bias"), W("causal_mask"), W("attn_mask"), W("attention_mask"),
+        W("bias_mask"), W("tril"), W("relative_position_index"), W("num_batches_tracked"),
     };
     return ends_in_part(name, words, MC_COUNT(words));
 }
@@ -38,23 +42,25 @@ mc_str mc_name_module(mc_str name)
 
 bool mc_name_is_embedding(mc_str name)
 {
-    static const char *const words[] = {
-        "embed_tokens", "wte", "embed_in", "word_embeddings", "tok_embeddings", "shared", "embeddings", "embedding", "embedder",
+    static const mc_str words[] = {
+        W("embed_tokens"), W("wte"), W("embed_in"), W("word_embeddings"), W("tok_embeddings"), W("shared"), W("embeddings"), W("embedding"), W("embedder"),
     };
     return ends_in_part(mc_name_module(name), words, MC_COUNT(words));
 }
 
 bool mc_name_is_head(mc_str name)
 {
-    static const char *const words[] = { "lm_head", "embed_out", "output", "output_layer", "proj_out", "predictions.decoder", "lm_head.decoder" };
+    static const mc_str words[] = { W("lm_head"), W("embed_out"), W("output"), W("output_layer"), W("proj_out"), W("predictions.decoder"), W("lm_head.decoder") };
     mc_str module = mc_name_module(name);
+    if (!ends_in_part(module, words, MC_COUNT(words)))
+        return false;
     if (mc_str_ends(module, "attention.output") || mc_str_ends(module, "attn.output"))
         return false;
     /* BERT and GLM name inner projections "output": a head lies outside the numbered layers. */
     for (size_t i = 0; i + 1 < module.n; i++)
         if (module.p[i] == '.' && module.p[i + 1] >= '0' && module.p[i + 1] <= '9')
             return false;
-    return ends_in_part(module, words, MC_COUNT(words));
+    return true;
 }
 
 bool mc_name_layer(mc_str name, uint64_t *layer)
