@@ -65,6 +65,20 @@ const char *mc_container_name(mc_container c)
     return names[c];
 }
 
+mc_container mc_bytes_container(mc_bytes b)
+{
+    static const struct { mc_bytes bytes; mc_container container; } proven[] = {
+        { MC_BYTES_SAFETENSORS, MC_FMT_SAFETENSORS }, { MC_BYTES_GGUF, MC_FMT_GGUF }, { MC_BYTES_GGML, MC_FMT_GGML },
+        { MC_BYTES_TORCH_ZIP, MC_FMT_TORCH }, { MC_BYTES_TORCH_LEGACY, MC_FMT_TORCH }, { MC_BYTES_PICKLE, MC_FMT_TORCH },
+        { MC_BYTES_ONNX, MC_FMT_ONNX }, { MC_BYTES_ORT, MC_FMT_ONNX }, { MC_BYTES_TFLITE, MC_FMT_TFLITE }, { MC_BYTES_HDF5, MC_FMT_HDF5 },
+        { MC_BYTES_CTRANSLATE2, MC_FMT_CTRANSLATE2 }, { MC_BYTES_NPZ, MC_FMT_NPZ },
+    };
+    for (size_t i = 0; i < MC_COUNT(proven); i++)
+        if (proven[i].bytes == b)
+            return proven[i].container;
+    return MC_FMT_NONE;
+}
+
 const char *mc_bytes_name(mc_bytes b)
 {
     static const char *const names[] = {

@@ -322,6 +322,7 @@ uint32_t        mc_model_file(const mc_model *m, const char *path);             
 mc_origin       mc_from_doc(const mc_doc *d, mc_str where);
 mc_str          mc_file_path(const mc_model *m, uint32_t file);                       /* "" for MC_NONE */
 const char     *mc_container_name(mc_container c);                                    /* "safetensors" */
+mc_container    mc_bytes_container(mc_bytes b);                                       /* what they prove; MC_FMT_NONE: no container */
 const char     *mc_bytes_name(mc_bytes b);                                            /* "a zip archive" */
 const char     *mc_kind_name(mc_kind k);                                              /* "causal-lm" */
 

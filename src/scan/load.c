@@ -122,7 +122,7 @@ static bool wants_head(const mc_builder *b, const mc_file *f)
 {
     if (b->m->components[f->component].kind == MC_COMP_COPY && f->role != MC_ROLE_WEIGHTS)
         return false;
-    return f->role == MC_ROLE_WEIGHTS || f->role == MC_ROLE_INDEX || f->role == MC_ROLE_VOCAB || f->role == MC_ROLE_TOKENIZER_JSON || f->role == MC_ROLE_TEMPLATE
+    return b->plan->unit == MC_UNIT_FILE || f->role == MC_ROLE_WEIGHTS || f->role == MC_ROLE_INDEX || f->role == MC_ROLE_VOCAB || f->role == MC_ROLE_TOKENIZER_JSON || f->role == MC_ROLE_TEMPLATE
         || f->role == MC_ROLE_BYTE_PART || is_document(f->role);
 }
 
@@ -145,6 +145,10 @@ static void load_first(mc_builder *b, uint32_t id)
         if (prefix(b, &in, &text, all ? in.size : MC_HEAD_BYTES)) {
             f->head = (mc_span){ text.p, text.n < MC_HEAD_BYTES ? text.n : MC_HEAD_BYTES };
             mc_recognise(f);
+            if (f->role == MC_ROLE_OTHER && mc_bytes_container(f->bytes) != MC_FMT_NONE) { /* given alone, under a name that says nothing */
+                f->role = MC_ROLE_WEIGHTS;
+                f->promised = mc_bytes_container(f->bytes);
+            }
         }
     }
     finish(b, f, &in);

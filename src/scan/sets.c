@@ -55,17 +55,8 @@ void mc_resolve_indexes(mc_builder *b)
 /* What a file is for this purpose: what its name promises, or for names that promise nothing what its bytes prove. */
 static mc_container container_of(const mc_file *f)
 {
-    if (f->promised != MC_FMT_OTHER)
-        return f->promised;
-    static const struct { mc_bytes bytes; mc_container c; } proven[] = {
-        { MC_BYTES_TORCH_ZIP, MC_FMT_TORCH }, { MC_BYTES_TORCH_LEGACY, MC_FMT_TORCH }, { MC_BYTES_PICKLE, MC_FMT_TORCH },
-        { MC_BYTES_SAFETENSORS, MC_FMT_SAFETENSORS }, { MC_BYTES_GGML, MC_FMT_GGML }, { MC_BYTES_ONNX, MC_FMT_ONNX },
-        { MC_BYTES_CTRANSLATE2, MC_FMT_CTRANSLATE2 }, { MC_BYTES_TFLITE, MC_FMT_TFLITE }, { MC_BYTES_HDF5, MC_FMT_HDF5 },
-    };
-    for (size_t i = 0; i < MC_COUNT(proven); i++)
-        if (f->bytes == proven[i].bytes)
-            return proven[i].c;
-    return MC_FMT_OTHER;
+    mc_container proven = f->promised == MC_FMT_OTHER ? mc_bytes_container(f->bytes) : MC_FMT_NONE;
+    return proven == MC_FMT_NONE ? f->promised : proven;
 }
 
 static bool is_stem(mc_str s, bool any)
