@@ -48,7 +48,8 @@ static bool shape_dims(parser *p, mc_tensor *t, const uint64_t *d, size_t n)
         if (!p->pool)
             return mc_json_fail(&p->j, MC_E_NOMEM, "memory budget exhausted");
     }
-    memcpy(p->pool, d, n * sizeof *d);
+    if (n) /* a scalar may come before there is a pool */
+        memcpy(p->pool, d, n * sizeof *d);
     t->dims = p->pool;
     t->rank = (uint8_t)n;
     p->pool += n;
