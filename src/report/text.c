@@ -2,23 +2,39 @@
 #include "report/report.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- the head of a model: also used by `show` and `memory` ---- */
+
+/* What the files of the read set are to one another. */
+static const char *noun(const mc_model *m)
+{
+    uint32_t set = MC_NONE;
+    bool     one_set = !m->mixed;
+    for (size_t i = 0; i < m->n_files; i++) {
+        const mc_file *f = &m->files[i];
+        if (!f->in_read_set)
+            continue;
+        if (f->role == MC_ROLE_BYTE_PART)
+            return "part";
+        one_set &= set == MC_NONE || set == f->set;
+        set = f->set;
+    }
+    return one_set ? "shard" : "file";
+}
 
 static void put_format(mc_out *o, const mc_model *m)
 {
     const char *format = mc_format_name(m);
-    size_t      files = mc_read_files(m), parts = 0;
-    for (size_t i = 0; i < m->n_files; i++)
-        parts += m->files[i].in_read_set && m->files[i].role == MC_ROLE_BYTE_PART;
+    size_t      files = mc_read_files(m);
     if (!format) {
         mc_put(o, "no weights");
         return;
     }
-    mc_put(o, format[0] == 'o' ? mc_container_name(m->format) : format);
+    mc_put(o, strcmp(format, "other") == 0 ? mc_container_name(m->format) : format);
     if (files > 1) {
         mc_put(o, ", ");
-        mc_put_plural(o, files, parts ? "part" : m->mixed ? "file" : "shard");
+        mc_put_plural(o, files, noun(m));
     }
 }
 
