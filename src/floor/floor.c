@@ -148,6 +148,18 @@ static void full_cache(job *j, const token *t)
         term->from[term->n_from++] = p->from[i];
 }
 
+/* What the configuration leaves out and its class supplies: certain only as long as the class does not change. */
+static void supplied(job *j)
+{
+    const mc_arch *a = &j->m->arch;
+    const struct { const mc_int *fact; const char *name; } facts[] = {
+        { &a->layers, "the number of layers" }, { &a->kv_heads, "the number of key/value heads" }, { &a->head_dim, "the head width" },
+    };
+    for (size_t i = 0; i < MC_COUNT(facts); i++)
+        if (mc_str_starts(facts[i].fact->from.where, "default of "))
+            assume(j, 0, mc_format(j->a, "%s is not in the configuration: %lld, %.*s", facts[i].name, (long long)facts[i].fact->v, MC_FMT(facts[i].fact->from.where)));
+}
+
 static void cache(job *j)
 {
     token    t = { 0 };
@@ -157,6 +169,8 @@ static void cache(job *j)
         mc_plan_not(p, MC_STR("layers, heads or widths are not known"));
     if (p->cache == MC_CACHE_COMPUTED && fits)
         full_cache(j, &t);
+    if (p->cache == MC_CACHE_COMPUTED)
+        supplied(j);
     if (p->cache == MC_CACHE_COMPUTED && j->f->overflow)
         mc_plan_not(p, MC_STR("the product of layers, heads, widths and context does not fit 64 bits"));
     j->f->bound_known = fits && p->cache == MC_CACHE_NOT_COMPUTED;

@@ -99,7 +99,7 @@ void mc_plan_gguf(const mc_model *m, const mc_kb *kb, mc_arena *a, mc_plan *p)
     mc_str         arch = mc_gguf_str(mc_gguf_get(g, "general.architecture"));
     mc_cache_shape shape = { .shape = MC_STR("") };
     if (!g || g->n < g->n_kv) {
-        mc_plan_not(p, MC_STR("the metadata could not be read to its end"));
+        mc_plan_not(p, g ? MC_STR("the metadata could not be read to its end") : MC_STR("there is no metadata to read"));
         return;
     }
     bool known = mc_kb_cache_shape(kb, true, arch, &shape);

@@ -31,7 +31,6 @@ struct mc_kb {
     mc_dtype *dtypes; size_t n_dtypes;  /* safetensors dtypes first, then ggml types; filled by mc_kb_init */
     size_t    n_st_dtypes;
     void     *gguf;                     /* private: decoded rules/gguf-architectures.json */
-    void     *names;                    /* private: architectures and model types that a framework has built in */
 };
 
 mc_err mc_kb_init(mc_kb *kb) MC_MUST_USE;

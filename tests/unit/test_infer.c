@@ -7,7 +7,7 @@ typedef struct { const char *name, *dtype; uint64_t dims[3]; } entry;
 static void stock(fixture *f, const entry *e, size_t n)
 {
     mc_inventory *inv = &f->component.inv;
-    assert_true(mc_strset_init(&inv->names, &f->arena, n));
+    assert_true(mc_strset_init(&inv->names, &f->arena, n) && mc_strset_init(&inv->form_names, &f->arena, n));
     inv->first = MC_NEW(&f->arena, mc_tensor *, n);
     for (size_t i = 0; i < n; i++) {
         mc_tensor *t = MC_NEW(&f->arena, mc_tensor, 1);
@@ -18,6 +18,7 @@ static void stock(fixture *f, const entry *e, size_t n)
         assert_true(mc_dtype_bytes(mc_kb_dtype(&f->kb, t->dtype), t->elements, 1, &bytes));
         t->end = bytes;
         inv->first[mc_strset_add(&inv->names, t->name, NULL)] = t;
+        assert_true(mc_form_add(inv, t));
     }
     inv->complete = true;
     f->component.set = 0;
