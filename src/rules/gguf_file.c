@@ -134,8 +134,8 @@ void mc_check_605(mc_check *cx)
         }
         if (!first)
             continue;
-        mc_str      size = mc_size_text(cx->arena, last - f->size);
-        mc_finding *o = mc_report(cx, i, "cut short: %llu bytes (%.*s) are missing, %llu of %zu tensors are incomplete (first %.*s)", (mc_ull)(last - f->size),
+        mc_str      size = last - f->size < 1024 ? MC_STR("") : mc_format(cx->arena, " (%.*s)", MC_FMT(mc_size_text(cx->arena, last - f->size)));
+        mc_finding *o = mc_report(cx, i, "cut short: %llu bytes%.*s are missing, %llu of %zu tensors are incomplete (first %.*s)", (mc_ull)(last - f->size),
                                   MC_FMT(size), (mc_ull)n, f->n_tensors, MC_FMT(first->name));
         mc_subject(o, first->name);
         mc_count(o, (size_t)n);

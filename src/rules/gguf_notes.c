@@ -39,7 +39,7 @@ static void behind_the_data(notes *o)
     if (extra >= g->alignment)
         note(o, mc_format(o->cx->arena, "%llu bytes behind the tensor data", (mc_ull)extra));
     else if (g->tail.p && !g->tail_zero)
-        note(o, MC_STR("the padding behind the tensor data is not zero"));
+        note(o, MC_STR("bytes behind the tensor data that are not zero"));
 }
 
 /* lower_snake_case between dots; an architecture name may hold dashes. */
