@@ -9,8 +9,8 @@
 /* What the files of the read set are to one another. */
 static const char *noun(const mc_model *m)
 {
-    uint32_t set = MC_NONE;
-    bool     one_set = !m->mixed;
+    uint32_t set = MC_NONE, component = MC_NONE;
+    bool     one_set = !m->mixed, numbered = !m->mixed;
     for (size_t i = 0; i < m->n_files; i++) {
         const mc_file *f = &m->files[i];
         if (!f->in_read_set)
@@ -18,9 +18,11 @@ static const char *noun(const mc_model *m)
         if (f->role == MC_ROLE_BYTE_PART)
             return "part";
         one_set &= set == MC_NONE || set == f->set;
+        numbered &= f->shards > 0 && (component == MC_NONE || component == f->component);
         set = f->set;
+        component = f->component;
     }
-    return one_set ? "shard" : "file";
+    return one_set || numbered ? "shard" : "file";
 }
 
 static void put_format(mc_out *o, const mc_model *m)
