@@ -48,6 +48,13 @@ static bool not_needed(const mc_model *m, const mc_file *part)
     return c->kind == MC_COMP_COPY || (c->set != MC_NONE && m->sets[c->set].complete);
 }
 
+/* "x.pt.500" may be a step of a training: three bare digits are parts only when they begin at 000 or 001. */
+static bool steps(const mc_model *m, const parts *p)
+{
+    mc_str b = m->files[p->first].base;
+    return p->low > 1 && b.n > 4 && b.p[b.n - 4] == '.' && b.p[b.n - 3] >= '0' && b.p[b.n - 3] <= '9';
+}
+
 static void report_parts(mc_check *cx, mc_str name, const parts *p)
 {
     mc_str size = mc_size_text(cx->arena, p->sum), base = mc_str_base(name);
@@ -78,7 +85,7 @@ void mc_check_byte_parts(mc_check *cx)
             v[id].joined = true;
     }
     for (size_t id = 0; id < names.n; id++)
-        if (v[id].n > 0 && (v[id].joined || !not_needed(m, &m->files[v[id].first])))
+        if (v[id].n > 0 && !steps(m, &v[id]) && (v[id].joined || !not_needed(m, &m->files[v[id].first])))
             report_parts(cx, names.keys[id], &v[id]);
 }
 

@@ -90,17 +90,19 @@ bool mc_set_has_hole(const mc_model *m, const mc_set *s)
                       (low == 0 && high == s->total - 1 && n == s->total));
 }
 
-/* The name of shard k, made from that of a file of the set. */
+/* The name of shard k, made from that of a file of the set. Numbers are padded if one of the two in the name is. */
 static mc_str shard_name(mc_check *cx, const mc_file *f, uint64_t k)
 {
-    size_t of = 0;
+    size_t of = 0, width = 1;
     while (of + 4 <= f->base.n && !mc_str_starts(mc_str_cut(f->base, of, f->base.n), "-of-"))
         of++;
     size_t from = of;
     while (from > 0 && f->base.p[from - 1] >= '0' && f->base.p[from - 1] <= '9')
         from--;
+    if (f->base.p[from] == '0' || (of + 4 < f->base.n && f->base.p[of + 4] == '0'))
+        width = of - from;
     mc_str head = mc_str_cut(f->base, 0, from), tail = mc_str_cut(f->base, of, f->base.n);
-    return mc_format(cx->arena, "%.*s%0*" PRIu64 "%.*s", MC_FMT(head), (int)(of - from), k, MC_FMT(tail));
+    return mc_format(cx->arena, "%.*s%0*" PRIu64 "%.*s", MC_FMT(head), (int)width, k, MC_FMT(tail));
 }
 
 static void missing_by_number(mc_check *cx, const mc_set *s)
@@ -137,21 +139,35 @@ static bool has_index_file(const mc_model *m, uint32_t component)
     return false;
 }
 
+static bool numbered_set(const mc_set *s, uint32_t component)
+{
+    return s->component == component && s->read && s->total > 0 && (s->container == MC_FMT_SAFETENSORS || s->container == MC_FMT_TORCH);
+}
+
+/* Sets whose numbers have a hole, unless a whole set of the same stem is read as well: then they are left over. */
+static void holes_of(mc_check *cx, uint32_t component)
+{
+    const mc_model *m = cx->model;
+    mc_strset       whole;
+    if (!mc_strset_init(&whole, cx->arena, 8))
+        return;
+    for (size_t i = 0; i < m->n_sets; i++)
+        if (m->sets[i].component == component && m->sets[i].read && m->sets[i].complete && mc_strset_add(&whole, m->sets[i].stem, NULL) == MC_NO_ID)
+            return;
+    for (size_t i = 0; i < m->n_sets; i++)
+        if (numbered_set(&m->sets[i], component) && mc_strset_find(&whole, m->sets[i].stem) == MC_NO_ID && mc_set_has_hole(m, &m->sets[i]))
+            missing_by_number(cx, &m->sets[i]);
+}
+
 void mc_check_shards(mc_check *cx)
 {
     const mc_model *m = cx->model;
     for (uint32_t c = 0; c < m->n_components && !m->alone; c++) {
-        const mc_component *comp = &m->components[c];
-        const mc_index     *ix = mc_ruling_index(m, c);
-        if (comp->kind == MC_COMP_COPY)
-            continue;
-        if (ix) {
+        const mc_index *ix = mc_ruling_index(m, c);
+        if (ix)
             missing_by_index(cx, ix);
-        } else if (comp->set != MC_NONE && !has_index_file(m, c)) {
-            const mc_set *s = &m->sets[comp->set];
-            if ((s->container == MC_FMT_SAFETENSORS || s->container == MC_FMT_TORCH) && mc_set_has_hole(m, s))
-                missing_by_number(cx, s);
-        }
+        else if (m->components[c].kind != MC_COMP_COPY && m->components[c].set != MC_NONE && !has_index_file(m, c))
+            holes_of(cx, c);
     }
 }
 
@@ -240,7 +256,7 @@ static void gaps_of(mc_check *cx, uint32_t c)
     }
     for (size_t i = 0; i < stems.n; i++) {
         bool longer_from_zero = false;
-        for (size_t k = 0; k < stems.n && v[i].low == 1; k++)
+        for (size_t k = 0; k < stems.n && v[i].low == 1 && stems.n < 1000; k++)
             longer_from_zero |= v[k].low == 0 && stems.keys[k].n > stems.keys[i].n && mc_str_eq(mc_str_cut(stems.keys[k], 0, stems.keys[i].n), stems.keys[i]);
         if (v[i].n >= 2 && v[i].high - v[i].low >= v[i].n)
             report_gap(cx, c, stems.keys[i], &v[i], first_hole(cx, c, stems.keys[i], &v[i]));

@@ -105,23 +105,48 @@ static void report(mc_check *cx, const pile *v, const mc_index *ix, bool conflic
     }
 }
 
+/* Without an index, vLLM and MLX read numbered files beside model.safetensors, Transformers does not: names in both conflict.
+ * The single file is what is read here, so the numbered ones are not in the inventory. */
+static void beside_single(const mc_model *m, uint32_t c, pile *conflict)
+{
+    const mc_component *comp = &m->components[c];
+    for (uint32_t i = 0; i < m->n_files; i++) {
+        const mc_file *f = &m->files[i];
+        if (f->component != c || f->role != MC_ROLE_WEIGHTS || f->promised != MC_FMT_SAFETENSORS || f->in_read_set || f->shards == 0 || f->variant.n ||
+            !mc_str_is(f->stem, "model") || !mc_header_usable(f))
+            continue;
+        for (size_t t = 0; t < f->n_tensors; t++) {
+            const mc_tensor *read = mc_inventory_find(&comp->inv, f->tensors[t].name);
+            if (read && !mc_name_is_buffer(read->name))
+                add(conflict, read, &f->tensors[t]);
+        }
+    }
+}
+
+static bool has_twins(const mc_inventory *inv)
+{
+    for (size_t i = 0; i < inv->names.n; i++)
+        if (inv->first[i]->twin)
+            return true;
+    return false;
+}
+
 static void twins_of(mc_check *cx, uint32_t c, const mc_rule *conflict_rule, const mc_rule *repeated_rule)
 {
     const mc_model     *m = cx->model;
     const mc_component *comp = &m->components[c];
     const mc_index     *ix = mc_ruling_index(m, c);
-    pile               *conflict = NULL, *repeated = NULL;
-    if (!ix && !one_model(m, c))
+    bool single = !ix && comp->set != MC_NONE && mc_str_is(m->sets[comp->set].stem, "model") && m->sets[comp->set].total == 0;
+    if ((!ix && !one_model(m, c)) || (!single && !has_twins(&comp->inv)))
         return;
-    for (size_t i = 0; i < comp->inv.names.n; i++) {
-        if (!comp->inv.first[i]->twin)
-            continue;
-        if (!conflict && (!(conflict = MC_NEW(cx->arena, pile, m->n_files)) || !(repeated = MC_NEW(cx->arena, pile, m->n_files))))
-            return;
-        judge(m, ix, comp, comp->inv.first[i], conflict, repeated);
-    }
-    if (!conflict)
+    pile *conflict = MC_NEW(cx->arena, pile, m->n_files), *repeated = MC_NEW(cx->arena, pile, m->n_files);
+    if (!conflict || !repeated)
         return;
+    for (size_t i = 0; i < comp->inv.names.n; i++)
+        if (comp->inv.first[i]->twin)
+            judge(m, ix, comp, comp->inv.first[i], conflict, repeated);
+    if (single)
+        beside_single(m, c, conflict);
     cx->rule = conflict_rule;
     report(cx, conflict, ix, true);
     cx->rule = repeated_rule;
