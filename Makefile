@@ -10,7 +10,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wc
 HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2
 CFLAGS   ?= -O2 -g
 ALL_CFLAGS  = -std=c17 -D_XOPEN_SOURCE=700 -D_FILE_OFFSET_BITS=64 -Isrc -Iinclude -fvisibility=hidden $(WARNINGS) $(HARDEN) $(CFLAGS) -fPIC $(WERROR)
-ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now $(LDFLAGS)
+ALL_LDFLAGS = -pie -Wl,--compress-debug-sections=zlib -Wl,-z,relro,-z,now $(LDFLAGS)
 LDLIBS   := -lm
 
 SOURCES  := $(sort $(wildcard $(addsuffix /*.c,$(addprefix src/,$(LAYERS)))))

@@ -3,6 +3,7 @@
  * They silence nothing but one another, and the content of what they name is unknown: neither absent nor wrong. */
 #include "rules/run.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* ---- MC901 ---- */
@@ -58,8 +59,9 @@ static void unreadable(mc_check *cx)
         const mc_file *f = &m->files[i];
         if ((f->os_error == 0 && !f->os_what) || !matters(f))
             continue;
-        const char *what = f->os_what ? f->os_what : "cannot be read", *why = f->os_error ? strerror(f->os_error) : "";
-        mc_report(cx, i, f->os_error ? "%s (%s): nothing is known about its content" : "%s%s: nothing is known about its content", what, why);
+        bool        told = f->os_error && f->os_error != ENXIO; /* ENXIO: no regular file; os_what says what it is */
+        const char *what = f->os_what ? f->os_what : "cannot be read", *why = told ? strerror(f->os_error) : "";
+        mc_report(cx, i, told ? "%s (%s): nothing is known about its content" : "%s%s: nothing is known about its content", what, why);
     }
 }
 

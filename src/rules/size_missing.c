@@ -149,8 +149,7 @@ void mc_check_layers_extra(mc_check *cx)
         if (l->stack != f->decoder || l->index < count || l->mtp)
             continue;
         if (!out) {
-            out = mc_report(cx, MC_NONE, "layers at and above number %llu are stored, but the configuration counts %llu: loaders drop them or refuse them",
-                            (unsigned long long)count, (unsigned long long)count);
+            out = mc_report(cx, MC_NONE, "layers behind the %llu that the configuration counts are stored: loaders drop them or refuse them", (unsigned long long)count);
             mc_because(cx, out, "layers", m->arch.layers.from, "%llu", (unsigned long long)count);
         }
         mc_subject(out, mc_str_cut(l->prefix, 0, l->prefix.n - 1));

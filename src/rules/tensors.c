@@ -62,7 +62,7 @@ static void header_json(mc_check *cx)
         if (f->st->fault != MC_ST_HEADER)
             continue;
         mc_finding *out = mc_report(cx, id_of(cx, f), "header JSON is invalid at byte %llu: %s", (unsigned long long)f->parse.at, f->parse.what);
-        mc_because(cx, out, "header", mc_origin_at(id_of(cx, f), "byte 8"), "%llu bytes, %zu tensors before the fault",
+        mc_because(cx, out, "header", mc_origin_at(id_of(cx, f), "byte 8"), "%llu bytes, %zu entries read before the fault",
                    (unsigned long long)f->st->header_bytes, f->n_tensors);
     }
 }
@@ -83,6 +83,16 @@ static void duplicate_name(mc_check *cx)
     }
 }
 
+/* " (64 bytes)": by how much a range misses the end of the one before it. */
+static mc_str distance(mc_check *cx, const mc_file *f, const mc_st_tensors *d)
+{
+    const mc_tensor *t = &f->tensors[d->tensor];
+    if (t->end < t->begin || d->a == d->b || d->b == t->end)
+        return MC_STR("");
+    uint64_t n = d->a > d->b ? d->a - d->b : d->b - d->a;
+    return mc_format(cx->arena, " (%llu byte%s)", (unsigned long long)n, n == 1 ? "" : "s");
+}
+
 static void offsets(mc_check *cx)
 {
     const mc_file *f;
@@ -91,11 +101,11 @@ static void offsets(mc_check *cx)
         if (f->st->fault != MC_ST_SOUND || d->n == 0)
             continue;
         const mc_tensor *t = &f->tensors[d->tensor];
-        mc_finding      *out = mc_report(cx, id_of(cx, f), "the byte range of %.*s %s", MC_FMT(d->name), d->what);
+        mc_finding      *out = mc_report(cx, id_of(cx, f), "the byte range of %.*s %s%.*s", MC_FMT(d->name), d->what, MC_FMT(distance(cx, f, d)));
         mc_subject(out, d->name);
         mc_count(out, d->n);
         if (t->begin | t->end)
-            mc_because(cx, out, "data_offsets", mc_origin_at(id_of(cx, f), "data_offsets"), "[%llu, %llu]", (unsigned long long)t->begin,
+            mc_because(cx, out, "data_offsets", mc_origin_at(id_of(cx, f), ""), "[%llu, %llu]", (unsigned long long)t->begin,
                        (unsigned long long)t->end);
     }
 }
@@ -152,12 +162,14 @@ static void truncated(mc_check *cx)
             continue;
         mc_str      first = MC_STR("");
         size_t      n = incomplete(f, &first);
-        mc_finding *out = mc_report(cx, id_of(cx, f), "the file is cut short: %llu bytes are missing (%.*s), %zu tensor%s incomplete", (unsigned long long)(end - f->size),
-                                    MC_FMT(mc_size_text(cx->arena, end - f->size)), n, n == 1 ? " is" : "s are");
+        uint64_t    missing = end - f->size;
+        mc_str      size = missing < 1024 ? MC_STR("") : mc_format(cx->arena, " (%.*s)", MC_FMT(mc_size_text(cx->arena, missing)));
+        mc_finding *out = mc_report(cx, id_of(cx, f), "the file is cut short: %llu bytes are missing%.*s, %zu tensor%s incomplete", (unsigned long long)missing, MC_FMT(size), n,
+                                    n == 1 ? " is" : "s are");
         if (n)
             mc_subject(out, first);
         mc_count(out, n ? n : 1);
-        mc_because(cx, out, "end of the data", mc_origin_at(id_of(cx, f), "data_offsets"), "%llu", (unsigned long long)end);
+        mc_because(cx, out, "end of the data", mc_origin_at(id_of(cx, f), ""), "%llu", (unsigned long long)end);
         mc_because(cx, out, "file size", mc_origin_at(id_of(cx, f), ""), "%llu", (unsigned long long)f->size);
     }
 }
@@ -169,9 +181,9 @@ static void trailing(mc_check *cx)
         uint64_t end;
         if (f->st->fault != MC_ST_SOUND || ckd_add(&end, f->data_start, f->st->data_end) || end >= f->size)
             continue;
-        mc_finding *out = mc_report(cx, id_of(cx, f), "%llu byte%s after the last tensor: the reference reader refuses the file, others ignore them",
+        mc_finding *out = mc_report(cx, id_of(cx, f), "%llu byte%s the last tensor: the reference reader refuses the file, others ignore them",
                                     (unsigned long long)(f->size - end), f->size - end == 1 ? " follows" : "s follow");
-        mc_because(cx, out, "end of the data", mc_origin_at(id_of(cx, f), "data_offsets"), "%llu", (unsigned long long)end);
+        mc_because(cx, out, "end of the data", mc_origin_at(id_of(cx, f), ""), "%llu", (unsigned long long)end);
         mc_because(cx, out, "file size", mc_origin_at(id_of(cx, f), ""), "%llu", (unsigned long long)f->size);
         mc_fix(cx, out, "Truncate the file to %llu bytes, or save it again", (unsigned long long)end);
     }
