@@ -292,6 +292,7 @@ typedef struct {
     mc_container  format;               /* of the read set; MC_FMT_NONE: no weights */
     bool          mixed;                /* read set spans containers, or "mixed" in the report */
     bool          alone;                /* a file given alone: siblings were not looked for (MC905) */
+    bool          main_beside;          /* another unit of the same directory is a model of its own (MC904) */
     bool          incomplete;           /* a limit or an I/O error left something unread (MC901, MC902, MC805) */
     const char   *limit;                /* what limit, for the model as a whole; NULL: none */
     uint64_t      limit_value;

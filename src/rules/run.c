@@ -45,7 +45,8 @@ static void limit_hit(mc_check *cx)
 /* Roles whose content decides about the model. The rest is never opened, or does not matter. */
 static bool matters(const mc_file *f)
 {
-    static const mc_role not_read[] = { MC_ROLE_OTHER, MC_ROLE_CODE, MC_ROLE_TRAINING, MC_ROLE_PARTIAL, MC_ROLE_CONTROL };
+    static const mc_role not_read[] = { MC_ROLE_OTHER, MC_ROLE_CODE, MC_ROLE_TRAINING, MC_ROLE_PARTIAL, MC_ROLE_CONTROL, MC_ROLE_SPECIAL_TOKENS, MC_ROLE_ADDED_TOKENS,
+                                        MC_ROLE_PROCESSOR, MC_ROLE_TEMPLATE };
     for (size_t i = 0; i < MC_COUNT(not_read); i++)
         if (f->role == not_read[i])
             return false;
@@ -182,6 +183,7 @@ static void weights_required(mc_check *cx)
     bool            main = !nothing(m, &w);
     for (size_t i = 0; i < MC_COUNT(beside); i++)
         main = main && m->kind != beside[i];
+    main = main || m->main_beside;
     if (cx->options->require_weights && !main)
         mc_report(cx, MC_NONE, "no main model (%.*s)", MC_FMT(what_is_here(cx, &w)));
 }

@@ -130,6 +130,29 @@ static int by_path(const void *a, const void *b)
     return mc_str_cmp(((const mc_plan *)a)->path, ((const mc_plan *)b)->path);
 }
 
+/* A model that can be loaded on its own, as far as its kind tells. */
+static bool is_main(const mc_model *m)
+{
+    static const mc_kind beside[] = { MC_KIND_NONE, MC_KIND_ADAPTER, MC_KIND_PROJECTOR, MC_KIND_VOCAB, MC_KIND_IMATRIX };
+    for (size_t i = 0; i < MC_COUNT(beside); i++)
+        if (m->kind == beside[i])
+            return false;
+    return m->format != MC_FMT_NONE;
+}
+
+/* A projector, an adapter or a vocabulary is no lack where a model lies beside it. v: the models of the plans, in order. */
+static void mark_main_beside(const mc_plans *plans, mc_model **v)
+{
+    mc_strset dirs;
+    if (plans->n < 2 || !mc_strset_init(&dirs, plans->arena, 8))
+        return;
+    for (size_t i = 0; i < plans->n; i++)
+        if (is_main(v[i]))
+            (void)mc_strset_add(&dirs, plans->v[i].dir, NULL);
+    for (size_t i = 0; i < plans->n; i++)
+        v[i]->main_beside = !is_main(v[i]) && mc_strset_find(&dirs, plans->v[i].dir) != MC_NO_ID;
+}
+
 static mc_err build_all(const mc_listing *l, mc_plans *plans, mc_kb *kb, mc_model_list *out)
 {
     qsort(plans->v, plans->n, sizeof *plans->v, by_path);
@@ -142,6 +165,8 @@ static mc_err build_all(const mc_listing *l, mc_plans *plans, mc_kb *kb, mc_mode
             return (mc_err){ MC_E_NOMEM, 0, "out of memory" };
         out->n++;
     }
+    if (plans->n)
+        mark_main_beside(plans, out->v + out->n - plans->n);
     return MC_NO_ERR;
 }
 
