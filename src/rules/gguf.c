@@ -153,7 +153,7 @@ static const mc_rule rules[] = {
       "The quantization in the file name is not what the file holds",
       "Size, speed and quality are not those that the name promises; often a file was renamed or uploaded under the wrong name.",
       "Rename the file, or download the intended one.",
-      "Dynamic labels (UD-, i1-, _L, _XL); types that llama-quantize raises some tensors to or falls back to; labels without a default type.",
+      "Dynamic labels (UD-, i1-, _L, _XL); types that llama-quantize raises some tensors to or falls back to; matrices that the checkpoint itself holds as MXFP4 or NVFP4; labels without a default type.",
       "https://github.com/ggml-org/llama.cpp/blob/master/src/llama-quant.cpp",
       NULL, mc_check_622 },
     { "MC623", "gguf-beside-hf-quant", MC_WARNING, MC_LIKELY, MC_MODE_DEFAULT,
