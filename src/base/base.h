@@ -154,7 +154,7 @@ const mc_value *mc_get(const mc_value *object, const char *key);
 const mc_value *mc_get_str(const mc_value *object, mc_str key);
 const mc_value *mc_at(const mc_value *v, const char *pointer);          /* "/text_config/num_hidden_layers", no ~ escapes */
 const mc_value *mc_item(const mc_value *array, size_t i);
-bool   mc_is(const mc_value *v, mc_type t);                              /* false for NULL */
+static inline bool mc_is(const mc_value *v, mc_type t) { return v && v->type == t; }
 bool   mc_as_int(const mc_value *v, int64_t *out) MC_MUST_USE;           /* MC_INT, or MC_REAL with an integral value */
 bool   mc_as_number(const mc_value *v, double *out) MC_MUST_USE;
 bool   mc_as_bool(const mc_value *v, bool *out) MC_MUST_USE;

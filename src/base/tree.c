@@ -218,11 +218,6 @@ const mc_value *mc_at(const mc_value *v, const char *pointer)
     return v;
 }
 
-bool mc_is(const mc_value *v, mc_type t)
-{
-    return v && v->type == t;
-}
-
 bool mc_as_int(const mc_value *v, int64_t *out)
 {
     if (mc_is(v, MC_INT)) {

@@ -79,7 +79,7 @@ static void standard(look *l)
 static void decompressed(look *l)
 {
     mc_plan *p = l->p;
-    uint64_t nope, rope, v, index;
+    uint64_t nope, rope, v = 0, index;
     p->bound = l->m->arch.layers.known && l->m->arch.heads.known && number(l, "qk_nope_head_dim", &nope) && number(l, "qk_rope_head_dim", &rope);
     if (!p->bound)
         return;

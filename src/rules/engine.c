@@ -95,8 +95,8 @@ mc_origin mc_origin_at(uint32_t file, const char *where)
 mc_str mc_size_text(mc_arena *a, uint64_t bytes)
 {
     static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-    double v = (double)bytes;
-    int    u = -1;
+    double v = (double)bytes / 1024;
+    size_t u = 0;
     if (bytes < 1024)
         return mc_format(a, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
     while (v >= 1024 && u < 5) {

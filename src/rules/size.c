@@ -169,7 +169,7 @@ static void wider_than_config(mc_check *cx)
     const mc_doc        *config = mc_model_doc(cx->model, 0, MC_ROLE_CONFIG);
     mc_str               at = MC_STR(""), half = stated_half(config ? config->root : NULL, &at);
     const mc_size_facts *f = half.n ? mc_size_gather(cx) : NULL;
-    if (!f || mc_size_quantized(cx->model) || percent(f->f32_bytes + f->f64_bytes, f->float_bytes) < 90)
+    if (!f || !config || mc_size_quantized(cx->model) || percent(f->f32_bytes + f->f64_bytes, f->float_bytes) < 90)
         return;
     const char *stored = f->f32_bytes >= f->f64_bytes ? "F32" : "F64";
     mc_finding *out = mc_report(cx, config->file, "the configuration says %.*s, %u %% of the bytes of the matrices are %s: %s the disk and load time for no precision engines use",
