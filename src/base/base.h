@@ -164,12 +164,19 @@ bool   mc_has_str(const mc_value *array, const char *s);                 /* an e
 /* ---- a set of strings ------------------------------------------------------------------------------------- */
 
 /* Each distinct string gets the next id, from 0. Open addressing over XXH3; keys are borrowed. */
-typedef struct { mc_arena *arena; uint32_t *slots; uint32_t *tags; size_t n_slots; mc_str *keys; size_t n, cap; } mc_strset;
+typedef struct { uint32_t id, tag; } mc_slot; /* id + 1, 0: free; upper half of the hash */
+typedef struct { mc_arena *arena; mc_slot *slots; size_t n_slots; mc_str *keys; size_t n, cap; } mc_strset;
 #define MC_NO_ID UINT32_MAX
 bool     mc_strset_init(mc_strset *s, mc_arena *a, size_t expected) MC_MUST_USE;
 uint32_t mc_strset_add(mc_strset *s, mc_str key, bool *added);           /* id; MC_NO_ID: out of memory. added may be NULL */
 uint32_t mc_strset_find(const mc_strset *s, mc_str key);                 /* id or MC_NO_ID */
 uint64_t mc_hash(mc_span bytes);                                         /* XXH3, 64 bits, seed 0 */
+/* The same for callers that have the hash already, or ask for many strings: touch fetches the slot of one that comes soon. */
+uint64_t mc_str_hash(mc_str s);
+uint32_t mc_strset_add_hashed(mc_strset *s, mc_str key, uint64_t hash, bool *added);
+uint32_t mc_strset_find_hashed(const mc_strset *s, mc_str key, uint64_t hash);
+void     mc_strset_touch(const mc_strset *s, uint64_t hash);
+enum { MC_TOUCH_AHEAD = 12 };                                            /* look-ups between touch and use */
 
 /* ---- order and patterns ----------------------------------------------------------------------------------- */
 

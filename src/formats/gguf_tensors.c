@@ -44,6 +44,7 @@ static bool read_tensor(mc_gguf_walk *w, mc_tensor *t, uint32_t *type_id)
     uint64_t at = w->r.pos;
     if (!mc_gguf_string(w, &t->name, "a tensor name", MC_STR("")))
         return false;
+    t->hash = mc_str_hash(t->name);
     if (t->name.n > MAX_NAME)
         return mc_gguf_fail(w, MC_GGUF_INVALID, at, "a tensor name of 64 bytes or more", t->name);
     if (!read_dims(w, t))

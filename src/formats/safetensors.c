@@ -295,7 +295,8 @@ static void check_names(parser *p)
     mc_arena_init(&scratch, p->a->budget - p->a->used);
     if (mc_strset_init(&names, &scratch, f->n_tensors))
         for (size_t i = 0; i < f->n_tensors; i++) {
-            uint32_t id = mc_strset_add(&names, f->tensors[i].name, &added);
+            f->tensors[i].hash = mc_str_hash(f->tensors[i].name);
+            uint32_t id = mc_strset_add_hashed(&names, f->tensors[i].name, f->tensors[i].hash, &added);
             if (id != MC_NO_ID && !added)
                 fault(f, AT_DUPLICATE, &f->tensors[i], 0, "declared twice", id, i);
         }

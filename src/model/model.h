@@ -142,6 +142,7 @@ struct mc_tensor {
     mc_str          name;
     const uint64_t *dims;       /* as the file orders them: safetensors outermost first, GGUF row length first */
     uint64_t        begin, end; /* relative to the file's data_start; GGUF: end = begin + nbytes, == begin if unknown */
+    uint64_t        hash;       /* mc_str_hash(name) */
     uint64_t        elements;   /* product of dims; UINT64_MAX with `overflow` */
     mc_tensor      *twin;       /* next tensor of the same name in the inventory */
     uint32_t        form;       /* id in mc_inventory.forms, once it is in an inventory */

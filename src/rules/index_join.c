@@ -26,7 +26,9 @@ static bool pair_up(mc_check *cx, join *j)
         return false;
     for (size_t i = 0; i < j->inv->names.n; i++) {
         const mc_tensor *t = j->inv->first[i];
-        uint32_t         id = mc_strset_find(&j->ix->keys, t->name);
+        uint32_t         id = mc_strset_find_hashed(&j->ix->keys, t->name, t->hash);
+        if (i + MC_TOUCH_AHEAD < j->inv->names.n)
+            mc_strset_touch(&j->ix->keys, j->inv->first[i + MC_TOUCH_AHEAD]->hash);
         if (id != MC_NO_ID) {
             j->stored[id] = t;
         } else if (!need_not_be_listed(t)) {

@@ -15,7 +15,7 @@ static bool usable(const mc_file *f)
 static bool add(mc_arena *a, mc_inventory *inv, mc_tensor *t)
 {
     bool     added;
-    uint32_t id = mc_strset_add(&inv->names, t->name, &added);
+    uint32_t id = mc_strset_add_hashed(&inv->names, t->name, t->hash, &added);
     if (id == MC_NO_ID || !mc_form_add(inv, t))
         return false;
     if (added) {
@@ -59,9 +59,12 @@ static bool add_file(mc_model *m, mc_file *f)
 {
     mc_inventory *inv = &m->components[owner(m, f)].inv;
     bool          duplicates = f->st && f->st->duplicate.n > 64;
-    for (size_t i = 0; i < f->n_tensors; i++)
+    for (size_t i = 0; i < f->n_tensors; i++) {
+        if (i + MC_TOUCH_AHEAD < f->n_tensors)
+            mc_strset_touch(&inv->names, f->tensors[i + MC_TOUCH_AHEAD].hash);
         if (!(duplicates && chained(inv, &f->tensors[i])) && !add(m->arena, inv, &f->tensors[i]))
             return false;
+    }
     return true;
 }
 
