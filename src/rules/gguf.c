@@ -76,7 +76,7 @@ static const mc_rule rules[] = {
       "The GGUF is not a plain language model",
       "A projector, an adapter, an importance matrix, a draft or a vocabulary is no model by itself; it belongs beside one.",
       "Give it to the program under its own option, beside the model.",
-      "",
+      "A language model whose general.type is model or absent.",
       "https://github.com/ggml-org/llama.cpp/tree/master/tools",
       "m:MC903", mc_check_611 },
     { "MC612", "gguf-vocab-only", MC_WARNING, MC_CERTAIN, MC_MODE_DEFAULT,
