@@ -11,7 +11,7 @@ HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2
 CFLAGS   ?= -O2 -g
 ALL_CFLAGS  = -std=c17 -D_XOPEN_SOURCE=700 -D_FILE_OFFSET_BITS=64 -Isrc -Iinclude -fvisibility=hidden $(WARNINGS) $(HARDEN) $(CFLAGS) -fPIC $(WERROR)
 ALL_LDFLAGS = -pie -Wl,--compress-debug-sections=zlib -Wl,-z,relro,-z,now $(LDFLAGS)
-LDLIBS   := -lm
+LDLIBS   := -lm -pthread
 
 SOURCES  := $(sort $(wildcard $(addsuffix /*.c,$(addprefix src/,$(LAYERS)))))
 LIB_SRC  := $(filter-out src/cli/%,$(SOURCES))

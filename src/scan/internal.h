@@ -33,11 +33,23 @@ mc_file_plan mc_plan_file(const mc_listing *l, mc_str path, mc_plans *out);
 /* classify.c: files and components of the plan, from names and entries */
 bool mc_collect(mc_builder *b) MC_MUST_USE;
 uint32_t mc_find_file(const mc_builder *b, mc_str path);
-/* load.c: opens what matters: first bytes, documents, indexes, headers */
-void mc_load_documents(mc_builder *b);  /* and the first bytes of every file, and indexes */
-void mc_load_headers(mc_builder *b);
+/* load.c: side files */
+void mc_load_documents(mc_builder *b);
 void mc_load_tokenizers(mc_builder *b);
 void mc_compare_heads(mc_builder *b);
+/* headers.c: weights and indexes */
+void mc_load_headers(mc_builder *b);
+void mc_load_far_headers(mc_builder *b);
+
+/* One thread's view of the loading: where it allocates and what it has read. */
+typedef struct { mc_builder *b; mc_arena *arena; uint64_t bytes_read; } mc_loader;
+bool     mc_readable(const mc_file *f);
+mc_input mc_load_open(mc_loader *l, mc_file *f);        /* takes the size over */
+void     mc_load_close(mc_file *f, mc_input *in);       /* takes over what went wrong */
+bool     mc_load_prefix(mc_loader *l, mc_input *in, mc_span *have, uint64_t want) MC_MUST_USE;
+void     mc_load_head(mc_loader *l, mc_file *f, mc_input *in, uint64_t want, mc_span *text); /* first bytes, and what they are */
+void     mc_load_limit(mc_file *f, uint64_t at, const char *what);
+bool     mc_explained(const mc_file *f);
 /* sets.c */
 void mc_resolve_indexes(mc_builder *b);
 void mc_make_sets(mc_builder *b);

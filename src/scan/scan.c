@@ -109,9 +109,10 @@ static mc_model *build(const mc_listing *l, const mc_plans *plans, const mc_plan
     if (mc_collect(&b)) {
         add_siblings(&b);
         mc_load_documents(&b);
+        mc_load_headers(&b);
         mc_resolve_indexes(&b);
         mc_make_sets(&b);
-        mc_load_headers(&b);
+        mc_load_far_headers(&b);
         find_gguf(m);
         mc_build_inventories(&b);
         mc_geometry(m, kb);

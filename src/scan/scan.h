@@ -1,9 +1,10 @@
 /* scan.h - from a path to models: the only place where io, formats, kb and model meet.
  *
- *   walk (io) -> units -> classify -> documents and headers -> sets and read sets -> inventory -> geometry -> kind
+ *   walk (io) -> units -> classify -> documents -> headers -> sets and read sets -> inventory -> geometry -> kind
  *
- * units.c      which models a path holds          classify.c  names and first bytes of every file
- * sets.c       shard sets and the read set        load.c      headers, indexes, documents, small reads
+ * units.c      which models a path holds          classify.c  the files and components of one, by name
+ * load.c       documents, tokenizers, small reads headers.c   weights and indexes, by a few threads
+ * sets.c       shard sets and the read set        inventory.c tensors of a read set by name
  * geometry.c   what the configuration implies     infer.c     what the tensors show: parameters, heads, kind
  * tokens.c     added tokens and the end token */
 #ifndef MODELCHECK_SCAN_H
