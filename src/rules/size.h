@@ -17,13 +17,14 @@ typedef struct {
     unsigned has;               /* MC_HAS_*; gathered for model types of the geometry table only */
     bool     mtp;               /* names of a multi-token-prediction layer occur in it */
 } mc_layer;
-typedef struct { mc_str prefix; uint64_t min, max; size_t n; } mc_experts; /* "model.layers.3.mlp.experts."; n: distinct indexes */
+/* "model.layers.3.mlp.experts.": n distinct indexes, one bit each. unknown: an index out of all proportion; nothing is judged. */
+typedef struct { mc_str prefix; uint64_t *bits; size_t words, n; uint64_t min, max; bool unknown; } mc_experts;
 
 typedef struct {
     mc_stack   *stacks;  size_t n_stacks, cap_stacks;
     mc_layer   *layers;  size_t n_layers, cap_layers;
     mc_experts *experts; size_t n_experts, cap_experts;
-    mc_strset   stack_ids, layer_ids, expert_ids, expert_names;
+    mc_strset   stack_ids, layer_ids, expert_ids;
     uint32_t    decoder;        /* the only stack of text layers, or MC_NONE: none or several */
     size_t      n_decoder;      /* layers of it */
     bool        embedding;      /* something outside the layers could be an input embedding */
@@ -37,6 +38,7 @@ bool mc_size_table(const mc_model *m);                         /* config.json's 
 bool mc_size_model_type(const mc_model *m, const char *type);  /* it is `type`, at the top level */
 bool mc_size_config_int(const mc_model *m, const char *key, uint64_t *out); /* stated at the top level, > 0 */
 bool mc_size_quantized(const mc_model *m);                     /* some configuration declares quantization */
+bool mc_size_has_expert(const mc_experts *g, uint64_t index);
 bool mc_size_digits(mc_str name, size_t at, size_t *end, uint64_t *v); /* name[at, end) is a number and '.' follows */
 
 void mc_check_weights_missing(mc_check *cx);                   /* size_missing.c: MC503 */

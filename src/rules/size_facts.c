@@ -232,11 +232,40 @@ static size_t find_experts(mc_str name, size_t from)
     return 0;
 }
 
+bool mc_size_has_expert(const mc_experts *g, uint64_t index)
+{
+    return index / 64 < g->words && (g->bits[index / 64] >> index % 64 & 1);
+}
+
+/* Notes an index. Real layers have up to some thousand experts; beyond that the bits must be worth their memory. */
+static bool add_expert(pass *p, mc_experts *g, uint64_t v)
+{
+    if (v >= 4096 && v / 64 > g->n) {
+        g->unknown = true;
+        return true;
+    }
+    if (v / 64 >= g->words) {
+        size_t    words = (size_t)(v / 64) + 1 + g->words;
+        uint64_t *bits = MC_NEW(p->cx->arena, uint64_t, words);
+        if (!bits)
+            return false;
+        if (g->words)
+            memcpy(bits, g->bits, g->words * sizeof *bits);
+        g->bits = bits;
+        g->words = words;
+    }
+    if (!mc_size_has_expert(g, v))
+        g->n++;
+    g->bits[v / 64] |= UINT64_C(1) << v % 64;
+    g->min = v < g->min ? v : g->min;
+    g->max = v > g->max ? v : g->max;
+    return true;
+}
+
 static void see_expert(pass *p, mc_str name, size_t from)
 {
     uint64_t v;
     size_t   end, number;
-    bool     fresh = false;
     if (starts_with(name, p->expert))
         return;
     if (p->group != MC_NONE && starts_with(name, p->f->experts[p->group].prefix))
@@ -247,13 +276,7 @@ static void see_expert(pass *p, mc_str name, size_t from)
         return;
     p->group = experts_of(p, mc_str_cut(name, 0, number));
     p->expert = mc_str_cut(name, 0, end + 1);
-    p->failed = p->group == MC_NONE || mc_strset_add(&p->f->expert_names, p->expert, &fresh) == MC_NO_ID;
-    if (p->failed || !fresh)
-        return;
-    mc_experts *g = &p->f->experts[p->group];
-    g->n++;
-    g->min = v < g->min ? v : g->min;
-    g->max = v > g->max ? v : g->max;
+    p->failed = p->group == MC_NONE || !add_expert(p, &p->f->experts[p->group], v);
 }
 
 static bool near(uint64_t d, uint64_t vocab)
@@ -345,7 +368,7 @@ const mc_size_facts *mc_size_gather(mc_check *cx)
     const mc_inventory *inv = &m->components[0].inv;
     mc_size_facts      *f = MC_NEW(cx->arena, mc_size_facts, 1);
     if (!f || !mc_strset_init(&f->stack_ids, cx->arena, 8) || !mc_strset_init(&f->layer_ids, cx->arena, 64) ||
-        !mc_strset_init(&f->expert_ids, cx->arena, 64) || !mc_strset_init(&f->expert_names, cx->arena, 64))
+        !mc_strset_init(&f->expert_ids, cx->arena, 64))
         return NULL;
     pass p = { .cx = cx, .f = f, .modules = mc_size_table(m), .layer = MC_NONE, .group = MC_NONE, .layers = UINT64_MAX };
     if (m->arch.layers.known && m->arch.layers.v >= 0)

@@ -83,14 +83,13 @@ static void miss_experts(missing *w, const mc_size_facts *f)
 {
     for (size_t i = 0; i < f->n_experts; i++) {
         const mc_experts *g = &f->experts[i];
-        uint64_t          absent = g->n ? g->max - g->min + 1 - g->n : 0;
+        uint64_t          absent = g->n && !g->unknown ? g->max - g->min + 1 - g->n : 0;
         size_t            named = 0;
         for (uint64_t k = g->min; k < g->max && named < absent && named < MC_SAMPLES && w->n < MC_SAMPLES; k++) {
-            mc_str name = mc_format(w->cx->arena, "%.*s%llu.", MC_FMT(g->prefix), (unsigned long long)k);
-            if (mc_strset_find(&f->expert_names, name) == MC_NO_ID) {
-                miss(w, mc_str_cut(name, 0, name.n - 1));
-                named++;
-            }
+            if (mc_size_has_expert(g, k))
+                continue;
+            miss(w, mc_format(w->cx->arena, "%.*s%llu", MC_FMT(g->prefix), (unsigned long long)k));
+            named++;
         }
         w->n += (size_t)(absent - named);
     }
