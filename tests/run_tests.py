@@ -27,6 +27,8 @@ STAGES = [
     ("cases sanitized", [PYTHON, "tests/run_cases.py", "--bin", "build/asan/modelcheck", "--no-coverage"]),
     ("fuzz corpus", [*IN_ASAN, "replay"]),
     ("command line", [PYTHON, "tests/test_cli.py", "build/modelcheck"]),
+    ("hostile input", [PYTHON, "tests/test_hostile.py", "build/modelcheck"]),
+    ("hostile input sanitized", [PYTHON, "tests/test_hostile.py", "build/asan/modelcheck"]),
     ("documents", [*MAKE, "docs-check"]),
     ("oracle", [*MAKE, "oracle"]),
     ("pre-commit", ["sh", "tests/test_precommit.sh"]),

@@ -42,11 +42,10 @@ static void load_torch(mc_loader *l, mc_file *f, mc_input *in)
     }
 }
 
-/* Bytes that are proven to be something else are not parsed as what the name says (MC101-MC104). */
+/* Whatever the first bytes look like: any of them can be a header length, and what is no header then has a finding. */
 static bool may_hold_safetensors(const mc_file *f)
 {
-    return f->bytes == MC_BYTES_SAFETENSORS || f->bytes == MC_BYTES_UNKNOWN || f->bytes == MC_BYTES_ZEROS || f->bytes == MC_BYTES_TEXT || f->bytes == MC_BYTES_JSON
-        || f->bytes == MC_BYTES_SENTENCEPIECE || f->bytes == MC_BYTES_ONNX || f->bytes == MC_BYTES_CTRANSLATE2 || f->bytes == MC_BYTES_EXECUTABLE || f->bytes == MC_BYTES_TAR;
+    return f->bytes != MC_BYTES_UNREAD && !mc_explained(f);
 }
 
 /* The size of the file that byte parts make together. */

@@ -8,7 +8,7 @@ typedef struct { uint8_t p[4096]; size_t n; } bytes;
 static void put(bytes *b, uint64_t v, int n)
 {
     for (int i = 0; i < n; i++)
-        b->p[b->n++] = (uint8_t)(v >> 8 * i);
+        b->p[b->n++] = (uint8_t)(i < 8 ? v >> 8 * i : 0);
 }
 
 static void text(bytes *b, const char *s)
