@@ -168,7 +168,7 @@ static void wider_than_config(mc_check *cx)
 {
     const mc_doc        *config = mc_model_doc(cx->model, 0, MC_ROLE_CONFIG);
     mc_str               at = MC_STR(""), half = stated_half(config ? config->root : NULL, &at);
-    const mc_size_facts *f = half.n ? mc_size_gather(cx) : NULL;
+    const mc_size_facts *f = half.n && cx->model->format == MC_FMT_SAFETENSORS ? mc_size_gather(cx) : NULL;
     if (!f || !config || mc_size_quantized(cx->model) || percent(f->f32_bytes + f->f64_bytes, f->float_bytes) < 90)
         return;
     const char *stored = f->f32_bytes >= f->f64_bytes ? "F32" : "F64";

@@ -363,7 +363,7 @@ const mc_size_facts *mc_size_gather(mc_check *cx)
     const mc_model *m = cx->model;
     if (cx->memo)
         return cx->memo;
-    if (m->n_components == 0 || m->format != MC_FMT_SAFETENSORS || m->components[0].inv.names.n == 0)
+    if (m->n_components == 0 || m->components[0].inv.names.n == 0)
         return NULL;
     const mc_inventory *inv = &m->components[0].inv;
     mc_size_facts      *f = MC_NEW(cx->arena, mc_size_facts, 1);

@@ -99,7 +99,7 @@ void mc_check_weights_missing(mc_check *cx)
 {
     const mc_size_facts *f = mc_size_gather(cx);
     missing              w = { .cx = cx };
-    if (!f || !cx->model->components[0].inv.complete || f->draft || !judged_kind(cx->model))
+    if (!f || cx->model->format != MC_FMT_SAFETENSORS || !cx->model->components[0].inv.complete || f->draft || !judged_kind(cx->model))
         return;
     miss_embedding(&w, f);
     miss_in_layers(&w, f);
@@ -139,7 +139,7 @@ void mc_check_layers_extra(mc_check *cx)
     mc_finding          *out = NULL;
     uint64_t             count;
     bool                 both;
-    if (!f || f->decoder == MC_NONE || f->draft || !stated_layers(m, &count) || announces_mtp(m))
+    if (!f || m->format != MC_FMT_SAFETENSORS || f->decoder == MC_NONE || f->draft || !stated_layers(m, &count) || announces_mtp(m))
         return;
     if ((m->kind != MC_KIND_CAUSAL_LM && m->kind != MC_KIND_VISION_LANGUAGE) || (mc_as_bool(mc_get(mc_model_config(m), "is_encoder_decoder"), &both) && both))
         return;

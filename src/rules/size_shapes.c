@@ -119,18 +119,19 @@ void mc_check_shapes(mc_check *cx)
     const mc_doc   *config = mc_model_doc(m, 0, MC_ROLE_CONFIG);
     bool            table = mc_size_table(m);
     bool            router = table || mc_size_model_type(m, "mixtral") || mc_size_model_type(m, "qwen2_moe") || mc_size_model_type(m, "qwen3_moe");
-    if (!config || !router || m->kind == MC_KIND_ADAPTER || m->kind == MC_KIND_DRAFT)
+    if (!config || !router || m->format != MC_FMT_SAFETENSORS || m->kind == MC_KIND_ADAPTER || m->kind == MC_KIND_DRAFT)
         return;
     const mc_size_facts *f = mc_size_gather(cx);
     if (!f || f->decoder == MC_NONE || f->draft || !mc_str_ends(f->stacks[f->decoder].prefix, "layers."))
         return;
     judge j = { .cx = cx, .inv = &m->components[0].inv, .file = config->file,
-                .dim = { { "hidden_size", false, 0 }, { "intermediate_size", false, 0 }, { "vocab_size", false, 0 }, { "num_local_experts", false, 0 } } };
+                .dim = { { "hidden_size", false, 0 }, { "intermediate_size", false, 0 }, { "vocab_size", false, 0 },
+                         { mc_size_model_type(m, "mixtral") ? "num_local_experts" : "num_experts", false, 0 } } };
     for (size_t i = 0; i < N_DIMENSIONS; i++)
         j.dim[i].known = mc_size_config_int(m, j.dim[i].key, &j.dim[i].v);
     if (!j.dim[EXPERTS].known) {
-        j.dim[EXPERTS].key = "num_experts";
-        j.dim[EXPERTS].known = mc_size_config_int(m, "num_experts", &j.dim[EXPERTS].v);
+        j.dim[EXPERTS].key = "num_local_experts";
+        j.dim[EXPERTS].known = mc_size_config_int(m, "num_local_experts", &j.dim[EXPERTS].v);
     }
     mc_str base = f->stacks[f->decoder].prefix; /* "model." of "model.layers." */
     base.n -= sizeof "layers." - 1;
