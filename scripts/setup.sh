@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing, for one purpose: setup.sh run|test|analyze. Debian and Ubuntu through apt (sudo when not root);
+# Installs what is missing, for one purpose: setup.sh run|test|fuzz|analyze. Debian and Ubuntu through apt (sudo when not root);
 # elsewhere it names what is missing. Does nothing, quickly, when all is there.
 set -eu
 purpose=${1:-run}
@@ -19,7 +19,10 @@ if [ "$purpose" != run ]; then
     { has cc && printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\n' | cc -E -x c - >/dev/null 2>&1; } || want libcmocka-dev
     has clang || want clang
     has git || want git
-    has curl || has wget || want curl
+fi
+if [ "$purpose" = fuzz ] && ! { has clang && echo 'int LLVMFuzzerTestOneInput(void){return 0;}' | clang -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null; }; then
+    want clang
+    want "libclang-rt-$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -1)-dev"
 fi
 if [ "$purpose" = analyze ]; then
     has clang-tidy || want clang-tidy

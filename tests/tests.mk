@@ -55,6 +55,7 @@ sanitize: ## units, cases and fuzz corpora under ASan and UBSan
 	@$(MAKE) --no-print-directory BUILD=build/asan CFLAGS="$(ASAN_CFLAGS)" HARDEN=-fPIE LDFLAGS="$(SANITIZE)" units cases replay
 
 fuzz: ## fuzz every target for TIME=60 seconds each (or TARGET=name), with clang's libFuzzer
+	@scripts/setup.sh fuzz
 	@$(MAKE) --no-print-directory BUILD=build/fuzz-build CC=clang CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
 	  HARDEN=-fPIE LDFLAGS="-fsanitize=address,undefined" fuzz-run TARGET="$(TARGET)" TIME=$(TIME)
 
@@ -80,9 +81,13 @@ $(BUILD)/bench/%: tests/bench/%.c
 bench: $(BUILD)/modelcheck $(BUILD)/bench/plain_read $(BUILD)/bench/measure ## time, memory and size beside a plain read of the same bytes
 	@python3 tests/bench/run.py --bin $(BUILD)/modelcheck --plain $(BUILD)/bench/plain_read --measure $(BUILD)/bench/measure $(INPUT)
 
-analyze: ## clang-tidy, cppcheck and gcc -fanalyzer
+dist: ## source archive of the last commit in build/
+	@mkdir -p build
+	git archive --format=tar.gz --prefix=modelcheck-$(VERSION)/ -o build/modelcheck-$(VERSION).tar.gz HEAD
+
+analyze: ## clang-tidy, cppcheck and gcc -fanalyzer; minutes
 	@scripts/setup.sh analyze
 	@tests/analyze.sh $(SOURCES)
 
-.PHONY: setup test check run units cases snapshots replay sanitize fuzz fuzz-run oracle bench analyze
+.PHONY: setup test check run units cases snapshots replay sanitize fuzz fuzz-run oracle bench dist analyze
 .SECONDARY: $(UNIT_BIN) $(REPLAY)
