@@ -150,7 +150,7 @@ def experts(directory, n):
 
 # ---- GGUF -----------------------------------------------------------------------------------------------------------
 
-TYPES = {"F32": (0, 1, 4), "Q4_K": (12, 256, 144), "Q5_K": (13, 256, 176), "Q6_K": (14, 256, 210)}
+TYPES = {"F32": (0, 1, 4), "Q4_K": (12, 256, 144), "Q6_K": (14, 256, 210)}
 
 
 def text(s):
@@ -166,7 +166,8 @@ def gguf_metadata(layers, hidden, tokens):
 
     add("general.architecture", 8, text(arch))
     add("general.name", 8, text("bench"))
-    add("general.file_type", 4, struct.pack("<I", 17))
+    add("general.file_type", 4, struct.pack("<I", 15))
+    add("general.quantization_version", 4, struct.pack("<I", 2))
     for key, v in (("block_count", layers), ("context_length", 40960), ("embedding_length", hidden), ("feed_forward_length", 6144), ("attention.head_count", 32), ("attention.head_count_kv", 4),
                    ("attention.key_length", 128), ("attention.value_length", 128), ("expert_count", 128), ("expert_used_count", 8), ("expert_feed_forward_length", 768)):
         add(f"{arch}.{key}", 4, struct.pack("<I", v))
