@@ -199,9 +199,9 @@ void mc_check_607(mc_check *cx)
         const mc_file *f = &m->files[i];
         for (size_t k = 0; f->gguf && k < f->n_tensors; k++) {
             mc_str name = f->tensors[k].name;
-            bool   added;
+            bool   added, whole = mc_str_find(name, '\0') == name.n;
             name.n = mc_str_find(name, '\0');
-            if (mc_strset_add(&names, name, &added) == MC_NO_ID)
+            if (mc_strset_add_hashed(&names, name, whole ? f->tensors[k].hash : mc_str_hash(name), &added) == MC_NO_ID)
                 return;
             if (!added)
                 mc_subject(mc_report(cx, i, "tensor %.*s occurs twice: llama.cpp stops with 'duplicated'", MC_FMT(name)), name);

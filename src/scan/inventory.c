@@ -36,7 +36,7 @@ static bool add(mc_arena *a, mc_inventory *inv, mc_tensor *t)
     return true;
 }
 
-/* A hostile file can name one tensor a million times: chains longer than this are cut, the finding (MC303) stands anyway. */
+/* A hostile file can name one tensor a million times: chains longer than this are cut, the finding (MC303, MC607) stands anyway. */
 static bool chained(const mc_inventory *inv, const mc_tensor *t)
 {
     const mc_tensor *k = mc_inventory_find(inv, t->name);
@@ -58,7 +58,7 @@ static uint32_t owner(const mc_model *m, const mc_file *f)
 static bool add_file(mc_model *m, mc_file *f)
 {
     mc_inventory *inv = &m->components[owner(m, f)].inv;
-    bool          duplicates = f->st && f->st->duplicate.n > 64;
+    bool          duplicates = f->gguf || (f->st && f->st->duplicate.n > 64); /* a GGUF does not count them: MC607 does */
     for (size_t i = 0; i < f->n_tensors; i++) {
         if (i + MC_TOUCH_AHEAD < f->n_tensors)
             mc_strset_touch(&inv->names, f->tensors[i + MC_TOUCH_AHEAD].hash);
