@@ -93,33 +93,60 @@ static bool map_line(parser *p, mc_str key)
 {
     mc_index *x = p->x;
     mc_str    raw;
-    bool      escaped, added;
+    bool      escaped;
     if (mc_json_peek(&p->j) != '"')
         return bad_value(p, key);
     if (!mc_json_str(&p->j, &raw, &escaped))
         return false;
-    uint32_t shard = shard_of(p, mc_json_unescape(p->a, raw, escaped));
-    uint32_t id = shard == MC_NO_ID ? MC_NO_ID : mc_strset_add(&x->keys, key, &added);
-    if (id == MC_NO_ID)
-        return out_of_memory(p);
-    if (!added) {
-        if (x->map[id].shard != shard && x->conflict.n == 0)
-            x->conflict = key;
-        return true;
-    }
-    mc_mapped *v = mc_grow(p->a, x->map, x->n_map, &p->cap_map, sizeof *v);
+    uint32_t   shard = shard_of(p, mc_json_unescape(p->a, raw, escaped));
+    mc_mapped *v = shard == MC_NO_ID ? NULL : mc_grow(p->a, x->map, x->n_map, &p->cap_map, sizeof *v);
     if (!v)
         return out_of_memory(p);
     x->map = v;
     v[x->n_map++] = (mc_mapped){ key, shard };
-    x->shards[shard].n_tensors++;
     return true;
 }
 
+/* Gives every key its id and drops repeated lines. A pass of its own, so that slots can be fetched ahead. */
+static bool number_keys(parser *p)
+{
+    mc_index *x = p->x;
+    size_t    lines = x->n_map;
+    uint64_t  ahead[MC_TOUCH_AHEAD];
+    bool      added;
+    if (!mc_strset_init(&x->keys, p->a, lines))
+        return out_of_memory(p);
+    x->n_map = 0;
+    for (size_t i = 0; i < lines + MC_TOUCH_AHEAD; i++) {
+        if (i >= MC_TOUCH_AHEAD) {
+            mc_mapped line = x->map[i - MC_TOUCH_AHEAD];
+            uint32_t  id = mc_strset_add_hashed(&x->keys, line.tensor, ahead[i % MC_TOUCH_AHEAD], &added);
+            if (id == MC_NO_ID)
+                return out_of_memory(p);
+            if (added) {
+                x->map[x->n_map++] = line;
+                x->shards[line.shard].n_tensors++;
+            } else if (x->map[id].shard != line.shard && x->conflict.n == 0) {
+                x->conflict = line.tensor;
+            }
+        }
+        if (i < lines) {
+            ahead[i % MC_TOUCH_AHEAD] = mc_str_hash(x->map[i].tensor);
+            mc_strset_touch(&x->keys, ahead[i % MC_TOUCH_AHEAD]);
+        }
+    }
+    return true;
+}
+
+/* Of two weight_maps the last counts, as in Python. */
 static bool read_map(parser *p)
 {
     mc_str key;
     bool   escaped;
+    p->x->n_map = p->x->n_shards = p->x->n_bad_values = 0;
+    p->last = MC_NO_ID;
+    if (!mc_strset_init(&p->shard_names, p->a, 64))
+        return out_of_memory(p);
     if (!mc_json_lit(&p->j, '{')) {
         if (mc_json_skip(&p->j))
             p->x->err = (mc_err){ MC_E_SYNTAX, (uint64_t)(p->j.p - p->j.beg), "weight_map is not an object" };
@@ -144,7 +171,7 @@ static bool read_document(parser *p)
         if (!(is_map ? read_map(p) : mc_str_is(key, "metadata") ? read_metadata(p) : mc_json_skip(&p->j)))
             return false;
     }
-    if (p->j.err.code != MC_OK || !mc_json_end(&p->j))
+    if (p->j.err.code != MC_OK || !mc_json_end(&p->j) || !number_keys(p))
         return false;
     if (p->x->err.code == MC_OK && (!map || p->x->n_map + p->x->n_bad_values == 0))
         p->x->err = (mc_err){ MC_E_SYNTAX, 0, map ? "weight_map is empty" : "weight_map is absent" };
@@ -184,7 +211,7 @@ mc_err mc_parse_index(mc_span text, mc_arena *a, mc_index *x)
     p.cap_map = text.n / 96 + 8; /* a usual line; saves most of the growing */
     x->map = MC_NEW(a, mc_mapped, p.cap_map);
     x->metadata = MC_INDEX_META_ABSENT;
-    if (!x->map || !mc_strset_init(&x->keys, a, p.cap_map) || !mc_strset_init(&p.shard_names, a, 64))
+    if (!x->map)
         return x->err = (mc_err){ MC_E_NOMEM, 0, "memory budget exhausted" };
     if (!read_document(&p))
         x->err = p.j.err;

@@ -80,6 +80,11 @@ static void tells_bad_lines(void **state)
     mc_arena a = arena_new();
     mc_index x = parse(&a, "{\"weight_map\":{\"a\":\"b\",\"a\":\"b\"}}");
     assert_true(x.valid);
+    assert_int_equal(x.n_map, 1);
+    assert_int_equal(x.shards[0].n_tensors, 1);
+    x = parse(&a, "{\"weight_map\":{\"a\":\"b\"},\"weight_map\":{\"c\":\"d\",\"e\":\"d\"}}");
+    assert_true(x.valid && x.n_map == 2 && x.n_shards == 1);
+    assert_str(x.shards[0].name, "d");
     x = parse(&a, "{\"weight_map\":{\"a\":\"b\",\"a\":\"c\"}}");
     assert_false(x.valid);
     assert_str(x.conflict, "a");
