@@ -18,7 +18,8 @@ static void identity(mc_out *o, const mc_model *m)
     mc_js_str(o, "kind", mc_str_of(mc_kind_name(m->kind)));
     mc_js_open(o, "architecture", '{', true);
     mc_js_text(o, "name", a->name.known ? a->name.v : MC_STR(""));
-    mc_js_text(o, "model_type", a->model_type.known ? a->model_type.v : MC_STR(""));
+    mc_str type = mc_as_str(mc_get(mc_model_config(m), "model_type")); /* of the whole, where arch speaks of the text model */
+    mc_js_text(o, "model_type", type.n ? type : a->model_type.known ? a->model_type.v : MC_STR(""));
     known_int(o, "layers", a->layers);
     known_int(o, "hidden", a->hidden);
     known_int(o, "heads", a->heads);

@@ -201,13 +201,17 @@ static void subjects_line(mc_out *o, const mc_finding *f)
     mc_put(o, "\n");
 }
 
-static void one_finding(mc_out *o, const mc_model *m, const mc_finding *f, bool verbose)
+/* `same`: how many findings from f on say the same of other files (mc_text_findings). */
+static void one_finding(mc_out *o, const mc_model *m, const mc_finding *f, size_t same, bool verbose)
 {
     static const mc_style styles[] = { [MC_INFO] = MC_CYAN, [MC_WARNING] = MC_YELLOW, [MC_ERROR] = MC_RED };
     mc_str file = mc_file_path(m, f->file);
     mc_put_styled(o, styles[f->severity], mc_str_of(mc_severity_name(f->severity)));
     mc_putf(o, " %s %s: ", f->rule->code, f->rule->slug);
-    if (file.n && !mc_str_has(f->message, mc_str_base(file))) {
+    if (same > 1) {
+        mc_put_text(o, file);
+        mc_putf(o, " and %zu more file%s: ", same - 1, same > 2 ? "s" : "");
+    } else if (file.n && !mc_str_has(f->message, mc_str_base(file))) {
         mc_put_text(o, file);
         mc_put(o, ": ");
     }
@@ -229,11 +233,26 @@ static void one_finding(mc_out *o, const mc_model *m, const mc_finding *f, bool 
     }
 }
 
+/* How many findings from `first` on are one information about several files: the shards of a set all say the same. */
+static size_t run_of_same(const mc_findings *all, size_t first)
+{
+    const mc_finding *f = &all->v[first];
+    size_t            n = 1;
+    if (f->severity != MC_INFO || f->silenced_by || f->file == MC_NONE)
+        return 1;
+    while (first + n < all->n && all->v[first + n].rule == f->rule && !all->v[first + n].silenced_by && mc_str_eq(all->v[first + n].message, f->message))
+        n++;
+    return n;
+}
+
 void mc_text_findings(mc_out *o, const mc_result *r, const mc_report_options *options)
 {
-    for (size_t i = 0; i < r->findings.n; i++)
+    size_t same;
+    for (size_t i = 0; i < r->findings.n; i += same) {
+        same = options->verbose ? 1 : run_of_same(&r->findings, i);
         if (!r->findings.v[i].silenced_by || options->verbose)
-            one_finding(o, r->model, &r->findings.v[i], options->verbose);
+            one_finding(o, r->model, &r->findings.v[i], same, options->verbose);
+    }
 }
 
 static size_t n_reported(const mc_result *r)
