@@ -67,6 +67,8 @@ static void missing_by_index(mc_check *cx, const mc_index *ix)
     for (size_t i = 0; i < set.n; i++)
         mc_subject(out, set.keys[i]);
     mc_because(cx, out, "absent", mc_origin_at(ix->file, "/weight_map"), "named for %zu of %zu tensors", tensors, ix->n_map);
+    if (ix->total_size.known)
+        mc_because(cx, out, "total_size", mc_origin_at(ix->file, "/metadata/total_size"), "%lld bytes in all", (long long)ix->total_size.v);
     add_partials(cx, out, m->components[ix->component].dir, &set);
 }
 
