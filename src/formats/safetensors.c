@@ -4,9 +4,8 @@
  * https://github.com/huggingface/safetensors (safetensors/src/tensor.rs); what it refuses is an error here.
  * Two spellings are read: the compact one that every current writer produces, by plain comparison, and anything else
  * that serde_json would take, by the scanner. Faults of single tensors are gathered, the file is read to its end. */
-#include "formats/formats.h"
+#include "formats/safetensors.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -25,17 +24,6 @@ typedef struct {
 static bool limit(parser *p, const char *what)
 {
     return mc_json_fail(&p->j, MC_E_LIMIT, what);
-}
-
-/* ---- tensor-level faults ---- */
-
-typedef enum { AT_OFFSETS, AT_SHAPE, AT_DUPLICATE } fault_kind;
-
-static void fault(mc_file *f, fault_kind kind, const mc_tensor *t, uint64_t at, const char *what, uint64_t a, uint64_t b)
-{
-    mc_st_tensors *slot = kind == AT_OFFSETS ? &f->st->offsets : kind == AT_SHAPE ? &f->st->shape : &f->st->duplicate;
-    if (slot->n++ == 0)
-        *slot = (mc_st_tensors){ 1, t->name, (uint32_t)(t - f->tensors), at, what, a, b };
 }
 
 /* ---- one entry, any spelling ---- */
@@ -118,7 +106,7 @@ static bool read_offsets(parser *p, mc_tensor *t)
         t->begin = v[0];
         t->end = v[1];
     } else {
-        fault(p->f, AT_OFFSETS, t, 8 + (uint64_t)(at.p - at.beg), "is not a pair of non-negative integers", 0, 0);
+        mc_st_fault_of(p->f, MC_ST_AT_OFFSETS, t, 8 + (uint64_t)(at.p - at.beg), "is not a pair of non-negative integers", 0, 0);
     }
     return true;
 }
@@ -284,86 +272,6 @@ static void read_header(parser *p)
         mc_json_end(j);
 }
 
-/* ---- what the entries say together ---- */
-
-static void check_names(parser *p)
-{
-    mc_file  *f = p->f;
-    mc_arena  scratch;
-    mc_strset names;
-    bool      added;
-    mc_arena_init(&scratch, p->a->budget - p->a->used);
-    if (mc_strset_init(&names, &scratch, f->n_tensors))
-        for (size_t i = 0; i < f->n_tensors; i++) {
-            f->tensors[i].hash = mc_str_hash(f->tensors[i].name);
-            uint32_t id = mc_strset_add_hashed(&names, f->tensors[i].name, f->tensors[i].hash, &added);
-            if (id != MC_NO_ID && !added)
-                fault(f, AT_DUPLICATE, &f->tensors[i], 0, "declared twice", id, i);
-        }
-    p->a->failed |= scratch.failed;
-    mc_arena_free(&scratch);
-}
-
-static int by_range(const void *a, const void *b)
-{
-    const mc_tensor *x = *(const mc_tensor *const *)a, *y = *(const mc_tensor *const *)b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
-}
-
-/* One tensor's range against the end of the one before it; false ends the walk, since nothing behind can be judged. */
-static void check_range(mc_file *f, const mc_tensor *t, uint64_t *at, bool *broken)
-{
-    uint64_t sum;
-    if (t->end < t->begin || ckd_add(&sum, f->data_start, t->end) || sum > (uint64_t)INT64_MAX) {
-        fault(f, AT_OFFSETS, t, 0, t->end < t->begin ? "ends before it begins" : "ends beyond 2^63", t->begin, t->end);
-        *broken = true;
-    } else if (t->begin != *at && !*broken) {
-        fault(f, AT_OFFSETS, t, 0, t->begin < *at ? "overlaps the tensor before it" : "leaves bytes unused before it", t->begin, *at);
-    }
-    if (t->end > *at)
-        *at = t->end;
-}
-
-static void check_shape(const mc_kb *kb, mc_file *f, const mc_tensor *t)
-{
-    const mc_dtype *d = mc_kb_dtype(kb, t->dtype);
-    uint64_t        bits;
-    if (!d || t->end < t->begin)
-        return;
-    if (t->overflow || ckd_mul(&bits, t->elements, (uint64_t)d->block_bits))
-        fault(f, AT_SHAPE, t, 0, "has more elements than 64 bits can count", 0, t->end - t->begin);
-    else if (bits % 8 != 0)
-        fault(f, AT_SHAPE, t, 0, "does not fill whole bytes", bits, t->end - t->begin);
-    else if (bits / 8 != t->end - t->begin)
-        fault(f, AT_SHAPE, t, 0, "needs another number of bytes", bits / 8, t->end - t->begin);
-}
-
-static void check_ranges(parser *p)
-{
-    mc_file          *f = p->f;
-    uint64_t          at = 0;
-    bool              sorted = true, broken = f->st->offsets.n > 0;
-    const mc_tensor **order = NULL;
-    for (size_t i = 1; i < f->n_tensors && sorted; i++)
-        sorted = f->tensors[i - 1].begin <= f->tensors[i].begin && f->tensors[i - 1].end <= f->tensors[i].end;
-    if (!sorted && !(order = malloc(f->n_tensors * sizeof *order))) {
-        p->a->failed = true;
-        return;
-    }
-    for (size_t i = 0; order && i < f->n_tensors; i++)
-        order[i] = &f->tensors[i];
-    if (order)
-        qsort(order, f->n_tensors, sizeof *order, by_range);
-    for (size_t i = 0; i < f->n_tensors; i++) {
-        check_range(f, order ? order[i] : &f->tensors[i], &at, &broken);
-        check_shape(p->kb, f, &f->tensors[i]);
-    }
-    free(order);
-    f->st->data_end = at;
-}
-
 /* ---- entry ---- */
 
 static mc_err refuse(mc_file *f, mc_st_fault kind, mc_code code, uint64_t at, const char *what)
@@ -419,7 +327,6 @@ mc_err mc_parse_safetensors(mc_span prefix, uint64_t file_size, const mc_kb *kb,
         return refuse(f, MC_ST_LIMIT, p.j.err.code, 8 + p.j.err.at, p.j.err.what);
     if (p.j.err.code != MC_OK)
         return refuse(f, MC_ST_HEADER, MC_E_SYNTAX, 8 + p.j.err.at, p.j.err.what);
-    check_names(&p);
-    check_ranges(&p);
+    mc_st_check(f, kb, a);
     return f->parse = MC_NO_ERR;
 }
