@@ -30,14 +30,13 @@ static bool limit(parser *p, const char *what)
 
 static bool shape_dims(parser *p, mc_tensor *t, const uint64_t *d, size_t n)
 {
-    if (n > p->pool_left) {
+    if (!p->pool || n > p->pool_left) {
         p->pool_left = 1024;
         p->pool = MC_NEW(p->a, uint64_t, p->pool_left);
         if (!p->pool)
             return mc_json_fail(&p->j, MC_E_NOMEM, "memory budget exhausted");
     }
-    if (n) /* a scalar may come before there is a pool */
-        memcpy(p->pool, d, n * sizeof *d);
+    memcpy(p->pool, d, n * sizeof *d);
     t->dims = p->pool;
     t->rank = (uint8_t)n;
     p->pool += n;
