@@ -31,6 +31,7 @@ STAGES = [
     ("hostile input sanitized", [PYTHON, "tests/test_hostile.py", "build/asan/modelcheck"]),
     ("documents", [*MAKE, "docs-check"]),
     ("oracle", [*MAKE, "oracle"]),
+    ("fixtures", [PYTHON, "tests/test_fixtures.py"]),
     ("pre-commit", ["sh", "tests/test_precommit.sh"]),
     ("install", ["sh", "tests/test_install.sh"]),
 ]
