@@ -8,11 +8,11 @@ failed=0
 # bugprone-easily-swappable-parameters, -narrowing-conversions: -Wconversion decides. insecureAPI: wants C11's _s functions.
 # -branch-clone: rows of alike cases read better. -not-null-terminated-result: memchr and memcpy on byte tables, on purpose.
 # -sizeof-expression: arrays of pointers. -implicit-widening: products of small counts. valist: a false alarm of clang 14.
-# optin.performance.Padding: order of fields is for readers. misc-no-recursion stays on: nothing recurses on input.
+# -reserved-identifier: feature macros. optin.performance.Padding: order of fields is for readers. misc-no-recursion stays on: nothing recurses on input.
 echo "== clang-tidy"
 # shellcheck disable=SC2086
 clang-tidy --quiet --warnings-as-errors='*' \
-  --checks='-*,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-narrowing-conversions,-bugprone-branch-clone,-bugprone-assignment-in-if-condition,-bugprone-not-null-terminated-result,-bugprone-sizeof-expression,-bugprone-implicit-widening-of-multiplication-result,-bugprone-misplaced-widening-cast,-bugprone-too-small-loop-variable,-bugprone-suspicious-include,cert-err34-c,clang-analyzer-*,-clang-analyzer-valist.Uninitialized,-clang-analyzer-optin.performance.Padding,-clang-analyzer-security.FloatLoopCounter,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,misc-no-recursion,misc-redundant-expression,misc-unused-parameters,performance-*,readability-misleading-indentation,readability-non-const-parameter' \
+  --checks='-*,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-narrowing-conversions,-bugprone-branch-clone,-bugprone-assignment-in-if-condition,-bugprone-not-null-terminated-result,-bugprone-sizeof-expression,-bugprone-implicit-widening-of-multiplication-result,-bugprone-misplaced-widening-cast,-bugprone-too-small-loop-variable,-bugprone-reserved-identifier,-bugprone-suspicious-include,cert-err34-c,clang-analyzer-*,-clang-analyzer-valist.Uninitialized,-clang-analyzer-optin.performance.Padding,-clang-analyzer-security.FloatLoopCounter,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,misc-no-recursion,misc-redundant-expression,misc-unused-parameters,performance-*,readability-misleading-indentation,readability-non-const-parameter' \
   "$@" -- $flags 2>/dev/null || failed=1
 
 echo "== cppcheck"

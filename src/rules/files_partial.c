@@ -21,7 +21,7 @@ static parts *gather(mc_check *cx, mc_strset *names)
             continue;
         bool     added;
         uint32_t id = mc_strset_add(names, f->part_of, &added);
-        if (id == MC_NO_ID || (added && !(v = mc_grow(cx->arena, v, id, &cap, sizeof *v))))
+        if (id == MC_NO_ID || (added && !(v = mc_grow(cx->arena, v, id, &cap, sizeof *v))) || !v)
             return NULL;
         if (added)
             v[id] = (parts){ .first = i, .low = f->part, .high = f->part };

@@ -248,7 +248,7 @@ static void gaps_of(mc_check *cx, uint32_t c)
             continue;
         bool     added;
         uint32_t id = mc_strset_add(&stems, f->stem, &added);
-        if (id == MC_NO_ID || (added && !(v = mc_grow(cx->arena, v, id, &cap, sizeof *v))))
+        if (id == MC_NO_ID || (added && !(v = mc_grow(cx->arena, v, id, &cap, sizeof *v))) || !v)
             return;
         if (added)
             v[id] = (run){ .first = i, .low = f->shard, .high = f->shard };
@@ -256,7 +256,7 @@ static void gaps_of(mc_check *cx, uint32_t c)
         v[id].low = f->shard < v[id].low ? f->shard : v[id].low;
         v[id].high = f->shard > v[id].high ? f->shard : v[id].high;
     }
-    for (size_t i = 0; i < stems.n; i++) {
+    for (size_t i = 0; v && i < stems.n; i++) {
         bool longer_from_zero = false;
         for (size_t k = 0; k < stems.n && v[i].low == 1 && stems.n < 1000; k++)
             longer_from_zero |= v[k].low == 0 && stems.keys[k].n > stems.keys[i].n && mc_str_eq(mc_str_cut(stems.keys[k], 0, stems.keys[i].n), stems.keys[i]);

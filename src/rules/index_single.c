@@ -109,7 +109,7 @@ static void judge(mc_check *cx, const mc_index *ix, uint32_t file)
         mc_subject(out, k.theirs->name);
     mc_count(out, k.differ);
     mc_because(cx, out, "modules", mc_origin_at(file, ""), "%zu of the %zu indexed ones are here as well", k.covered, k.listed);
-    if (k.ours) {
+    if (k.ours && k.theirs) {
         mc_str x = mc_shape_text(cx->arena, cx->kb, k.ours), y = mc_shape_text(cx->arena, cx->kb, k.theirs);
         mc_because(cx, out, "here", mc_origin_at(file, ""), "%.*s %.*s", MC_FMT(k.ours->name), MC_FMT(x));
         mc_because(cx, out, "in the shards", mc_origin_at(k.theirs->file, ""), "%.*s %.*s", MC_FMT(k.theirs->name), MC_FMT(y));
