@@ -76,6 +76,7 @@ typedef enum {
 
 typedef struct mc_tensor mc_tensor;
 typedef struct mc_gguf   mc_gguf;
+typedef struct mc_quant  mc_quant;
 
 /* What a safetensors header says beside its tensors (rules MC301-MC309). */
 typedef enum {
@@ -306,6 +307,7 @@ typedef struct {
     const mc_gguf *gguf;                /* MC_UNIT_GGUF: metadata of the first file of the set, by name; else NULL */
     uint32_t      gguf_file;
     mc_arch       arch;
+    mc_quant     *quant;                /* model/quant.h; NULL before the modules are built */
     mc_tokens     tokens;
     mc_heads      heads;
     bool          base_exists;          /* an adapter's base_model_name_or_path is a path under which there is something */
