@@ -3,8 +3,9 @@
  * Suppression items are "<scope>:<code or range>", separated by blanks:
  *   f: the same file    m: the same model    w: the same model, if the silencing finding is about a weight file or index
  *   c: the same model, if the silencing finding is about config.json or a quantization side file
+ *   s: the same module: between rules that report hits (hits.c), before these are folded
  * A silenced finding still silences: the result does not depend on the order of rules. */
-#include "rules/rule.h"
+#include "rules/hits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ mc_finding *mc_report(mc_check *cx, uint32_t file, const char *fmt, ...)
 {
     mc_findings *out = cx->out;
     for (size_t i = 0; i < out->n; i++)
-        if (out->v[i].rule == cx->rule && out->v[i].file == file) {
+        if (out->v[i].rule == cx->rule && out->v[i].file == file && out->v[i].silenced_by == cx->silencer) {
             out->v[i].count++;
             return &out->v[i];
         }
@@ -46,7 +47,8 @@ mc_finding *mc_report(mc_check *cx, uint32_t file, const char *fmt, ...)
         return &out->scratch;
     out->v = v;
     mc_finding *f = &v[out->n++];
-    *f = (mc_finding){ .rule = cx->rule, .severity = cx->rule->severity, .file = file, .count = 1, .fix = mc_str_of(cx->rule->fix) };
+    *f = (mc_finding){ .rule = cx->rule, .severity = cx->rule->severity, .file = file, .count = 1, .fix = mc_str_of(cx->rule->fix),
+                         .silenced_by = cx->silencer };
     va_list ap;
     va_start(ap, fmt);
     f->message = mc_vformat(out->arena, fmt, ap);
@@ -109,14 +111,6 @@ mc_str mc_size_text(mc_arena *a, uint64_t bytes)
 
 /* ---- suppression ---- */
 
-/* "MC302-MC309" or "MC503" against a code; all codes have five characters. */
-static bool names_code(const char *item, const char *code)
-{
-    if (strncmp(item, code, 5) == 0)
-        return true;
-    return item[5] == '-' && strncmp(item, code, 5) <= 0 && strncmp(item + 6, code, 5) >= 0;
-}
-
 static bool in_scope(const mc_model *m, char scope, const mc_finding *cause, const mc_finding *f)
 {
     mc_role role = cause->file == MC_NONE ? MC_ROLE_OTHER : m->files[cause->file].role;
@@ -131,11 +125,11 @@ static bool in_scope(const mc_model *m, char scope, const mc_finding *cause, con
 
 static bool silences(const mc_model *m, const mc_finding *cause, const mc_finding *f)
 {
-    const char *s = cause->rule->suppresses;
-    if (!s || cause == f || cause->rule == f->rule)
+    static const char scopes[] = "fmwc";
+    if (!cause->rule->suppresses || cause == f || cause->rule == f->rule)
         return false;
-    for (; *s; s += strcspn(s, " "), s += *s == ' ')
-        if (s[1] == ':' && names_code(s + 2, f->rule->code) && in_scope(m, s[0], cause, f))
+    for (const char *s = scopes; *s; s++)
+        if (in_scope(m, *s, cause, f) && mc_rule_silences(cause->rule, *s, f->rule))
             return true;
     return false;
 }
@@ -146,6 +140,12 @@ static void suppress(const mc_model *m, mc_findings *all)
         for (size_t k = 0; k < all->n && !all->v[i].silenced_by; k++)
             if (silences(m, &all->v[k], &all->v[i]))
                 all->v[i].silenced_by = all->v[k].rule;
+}
+
+void mc_settle(mc_check *cx)
+{
+    mc_fold_hits(cx);
+    suppress(cx->model, cx->out);
 }
 
 /* ---- order and identity ---- */
@@ -193,6 +193,6 @@ void mc_run_rules(const mc_model *m, mc_kb *kb, const mc_floor *floor, const mc_
                 cx.rule->check(&cx);
         }
     }
-    suppress(m, out);
+    mc_settle(&cx);
     mc_order_findings(m, out);
 }

@@ -29,8 +29,22 @@ typedef struct {
     const mc_rule *silenced_by;       /* suppressed as a consequence of that rule; NULL: reported */
     uint64_t    fingerprint;          /* XXH3 of code, file and first subject: stable across runs and machines */
 } mc_finding;
+
+/* One module that a rule affects. Rules that scope `s:` silences or silences by report hits instead of findings: suppression
+ * looks at single hits, and what is left is folded to one finding a file. */
+typedef struct {
+    uint32_t       file;              /* where the finding belongs, or MC_NONE */
+    uint32_t       module;            /* id in mc_quant.modules; MC_NONE: no module, silenced by no subject */
+    mc_str         name;              /* as users see it: a module or a tensor */
+    const char    *what;              /* what is wrong with it; for the rule's own `tell`, as are a and b */
+    uint64_t       a, b;
+    const mc_rule *silenced_by;       /* set by the engine */
+    uint32_t       order;             /* set by the engine */
+} mc_hit;
+typedef struct mc_hits mc_hits;       /* the hits of one rule */
+
 /* scratch: where reports go when memory is out; never read */
-typedef struct { mc_finding *v; size_t n, cap; mc_arena *arena; mc_finding scratch; } mc_findings;
+typedef struct { mc_finding *v; size_t n, cap; mc_hits *hits; size_t n_hits, cap_hits; mc_arena *arena; mc_finding scratch; } mc_findings;
 
 /* What options add to the facts. */
 typedef struct { bool require_weights; uint64_t vram; /* bytes per device, 0: not given */ } mc_rule_options;
@@ -44,7 +58,13 @@ typedef struct {
     mc_findings           *out;
     mc_arena              *arena;     /* for texts and scratch; lives as long as the findings */
     void                  *memo;      /* what the checks of one family share; NULL before the first of them runs */
+    const mc_rule         *silencer;  /* of the hits that are being told; NULL: none, and in every check */
 } mc_check;
+
+/* Words for hits of one file, in the order in which they were found (n >= 1): reports one finding with mc_report. The engine
+ * adds subjects and count. May be called twice for a file: for what is reported, and for what is silenced. */
+typedef mc_finding *mc_tell(mc_check *cx, const mc_hit *v, size_t n);
+struct mc_hits { const mc_rule *rule; mc_tell *tell; mc_hit *v; size_t n, cap; };
 
 struct mc_rule {
     const char  *code;                /* "MC101": never reused, never renumbered */
@@ -70,6 +90,8 @@ void mc_subject(mc_finding *f, mc_str subject);
 void mc_count(mc_finding *f, size_t count);
 void mc_because(mc_check *cx, mc_finding *f, const char *key, mc_origin from, const char *fmt, ...) MC_PRINTF(5, 6);
 void mc_fix(mc_check *cx, mc_finding *f, const char *fmt, ...) MC_PRINTF(3, 4);
+/* Adds one affected module; `tell` is the same in all calls of a rule. Cheap: nothing is formatted before suppression. */
+void mc_hit_add(mc_check *cx, mc_tell *tell, mc_hit hit);
 mc_origin mc_origin_at(uint32_t file, const char *where);
 mc_str    mc_size_text(mc_arena *a, uint64_t bytes);  /* "3.71 GiB", exact below 1 KiB: "512 bytes" */
 
@@ -78,6 +100,8 @@ extern const mc_family *const mc_families[];
 extern const size_t           mc_n_families;
 const mc_rule *mc_rule_find(mc_str code_or_slug);      /* NULL if unknown */
 
+/* Suppression of single hits, their folding to findings, then suppression of findings. The last step of mc_run_rules. */
+void mc_settle(mc_check *cx);
 /* Runs every rule, then suppression, order (severity, code, file) and fingerprints. */
 void mc_run_rules(const mc_model *m, mc_kb *kb, const mc_floor *floor, const mc_rule_options *options, mc_findings *out);
 /* The order of reports: severity, code, file. For whoever changed a severity afterwards. */

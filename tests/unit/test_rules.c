@@ -194,6 +194,83 @@ static void findings_fold(void **state)
     mc_arena_free(&a);
 }
 
+/* ---- hits: suppression by subject ---- */
+
+static mc_finding *tell_hits(mc_check *cx, const mc_hit *v, size_t n)
+{
+    return mc_report(cx, v->file, "%s: %zu, first %.*s", cx->rule->code, n, MC_FMT(v->name));
+}
+
+static void add_hit(mc_check *cx, const mc_rule *r, uint32_t file, uint32_t module, const char *name)
+{
+    cx->rule = r;
+    mc_hit_add(cx, tell_hits, (mc_hit){ .file = file, .module = module, .name = S(name) });
+}
+
+/* The finding of that rule, file and silencer; NULL if there is none. */
+static const mc_finding *finding_of(const mc_findings *out, const mc_rule *r, uint32_t file, const mc_rule *by)
+{
+    for (size_t i = 0; i < out->n; i++)
+        if (out->v[i].rule == r && out->v[i].file == file && out->v[i].silenced_by == by)
+            return &out->v[i];
+    return NULL;
+}
+
+static void a_hit_silences_the_same_module_only(void **state)
+{
+    (void)state;
+    mc_arena       a = arena_new();
+    mc_findings    out = { .arena = &a };
+    mc_file        files[2] = { { .path = S("config.json"), .role = MC_ROLE_CONFIG }, { .path = S("w"), .role = MC_ROLE_WEIGHTS } };
+    const mc_model m = { .files = files, .n_files = 2 };
+    const mc_rule  shape = { .code = "MC991", .fix = "f", .suppresses = "m:MC994 s:MC992 s:MC993" }, bits = { .code = "MC992", .fix = "f", .suppresses = "s:MC993" },
+                   group = { .code = "MC993", .fix = "f" }, coverage = { .code = "MC994", .fix = "f" };
+    mc_check       cx = { .model = &m, .out = &out, .arena = &a };
+    add_hit(&cx, &group, 0, 4, "four"); /* the order in which rules report is of no matter */
+    add_hit(&cx, &group, 0, 2, "two");
+    add_hit(&cx, &bits, 0, 1, "one");
+    add_hit(&cx, &bits, 0, 2, "two");
+    add_hit(&cx, &bits, 0, 3, "three");
+    add_hit(&cx, &bits, 1, 3, "three");
+    add_hit(&cx, &bits, 0, MC_NONE, "nowhere");
+    add_hit(&cx, &shape, 1, 2, "two");
+    cx.rule = &coverage;
+    (void)mc_report(&cx, MC_NONE, "coverage");
+    mc_settle(&cx);
+    assert_int_equal(out.n, 7);
+    const mc_finding *f = finding_of(&out, &bits, 0, NULL);
+    assert_int_equal(f->count, 3);
+    assert_str(f->subjects[0], "one");
+    assert_str(f->subjects[1], "three");
+    assert_str(f->subjects[2], "nowhere");
+    assert_str(f->message, "MC992: 3, first one");
+    assert_int_equal(finding_of(&out, &bits, 0, &shape)->count, 1);
+    assert_int_equal(finding_of(&out, &bits, 1, NULL)->count, 1);
+    assert_str(finding_of(&out, &group, 0, NULL)->subjects[0], "four");
+    assert_non_null(finding_of(&out, &group, 0, &bits)); /* a silenced hit still silences */
+    assert_non_null(finding_of(&out, &shape, 1, NULL));
+    assert_non_null(finding_of(&out, &coverage, MC_NONE, &shape)); /* the other scopes see the folded findings */
+    mc_arena_free(&a);
+}
+
+static void many_hits_make_one_finding(void **state)
+{
+    (void)state;
+    mc_arena       a = arena_new();
+    mc_findings    out = { .arena = &a };
+    const mc_model m = { .files = NULL };
+    const mc_rule  rule = { .code = "MC992", .fix = "f" };
+    mc_check       cx = { .model = &m, .out = &out, .arena = &a };
+    for (uint32_t i = 0; i < 50000; i++)
+        add_hit(&cx, &rule, MC_NONE, i, i ? "later" : "first");
+    mc_settle(&cx);
+    assert_int_equal(out.n, 1);
+    assert_int_equal(out.v[0].count, 50000);
+    assert_int_equal(out.v[0].n_subjects, MC_SAMPLES);
+    assert_str(out.v[0].subjects[0], "first");
+    mc_arena_free(&a);
+}
+
 static void out_of_memory_is_no_crash(void **state)
 {
     (void)state;
@@ -206,6 +283,10 @@ static void out_of_memory_is_no_crash(void **state)
     assert_non_null(f);
     mc_subject(f, S("a"));
     mc_because(&cx, f, "k", mc_origin_at(0, "/"), "v");
+    add_hit(&cx, &rule, 0, 1, "b");
+    const mc_model m = { .files = NULL };
+    cx.model = &m;
+    mc_settle(&cx);
     assert_true(a.failed);
     assert_int_equal(out.n, 0);
     mc_arena_free(&a);
@@ -230,7 +311,8 @@ int main(void)
         cmocka_unit_test(codes_are_unique_and_in_order), cmocka_unit_test(slugs_are_unique), cmocka_unit_test(every_rule_has_its_words),
         cmocka_unit_test(suppression_is_well_formed), cmocka_unit_test(nothing_silences_what_is_more_severe),
         cmocka_unit_test(suppression_has_no_cycle), cmocka_unit_test(run_findings_silence_only_one_another),
-        cmocka_unit_test(findings_fold), cmocka_unit_test(out_of_memory_is_no_crash), cmocka_unit_test(sizes_read_well),
+        cmocka_unit_test(findings_fold), cmocka_unit_test(a_hit_silences_the_same_module_only), cmocka_unit_test(many_hits_make_one_finding),
+        cmocka_unit_test(out_of_memory_is_no_crash), cmocka_unit_test(sizes_read_well),
     };
     return cmocka_run_group_tests(tests, gather, NULL);
 }
