@@ -313,6 +313,7 @@ typedef struct {
     bool          base_exists;          /* an adapter's base_model_name_or_path is a path under which there is something */
     mc_int        parameters;           /* logical elements of the read set; not known: null */
     mc_int        stored_elements;
+    mc_int        expected;             /* parameters that config.json implies, for families whose modules are fixed */
     mc_int        weights_bytes;        /* tensor bytes of the read set */
     uint64_t      n_tensors, duplicate_bytes; /* duplicate_bytes: files of complete sets outside the read set */
     uint64_t      bytes_read;           /* by this program */

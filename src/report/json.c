@@ -38,7 +38,7 @@ static void weights(mc_out *o, const mc_model *m, const mc_mix *mix)
     mc_js_open(o, "parameters", '{', true);
     known_int(o, "total", m->parameters);
     mc_js_known(o, "active", dense, active);
-    mc_js_null(o, "expected");
+    known_int(o, "expected", m->expected);
     known_int(o, "stored_elements", m->stored_elements);
     mc_js_close(o, '}');
     mc_js_open(o, "weights", '{', true);

@@ -239,4 +239,5 @@ void mc_geometry(mc_model *m, const mc_kb *kb)
     all_facts(&g);
     dtype(&g, doc->root);
     tie(&g, doc->root);
+    m->expected = mc_expected_parameters(&m->arch, params ? NULL : doc->root);
 }

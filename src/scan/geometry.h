@@ -23,4 +23,7 @@ mc_key mc_geo_key(mc_geo *g, const char *const *names);             /* the first
 mc_key mc_geo_class_key(mc_geo *g, const char *key);                /* the same under the name that the class has for a standard key */
 bool   mc_geo_default(const mc_geo *g, const char *const *names, int64_t *out); /* an integer that the class has as default */
 
+/* expected.c: parameters that dimensions and class imply; not known outside the families whose modules are fixed. */
+mc_int mc_expected_parameters(const mc_arch *a, const mc_value *config);
+
 #endif

@@ -6,6 +6,7 @@
  * load.c       documents, tokenizers, small reads headers.c   weights and indexes, by a few threads
  * sets.c       shard sets and the read set        inventory.c tensors of a read set by name
  * geometry.c   what the configuration implies     infer.c     what the tensors show: parameters, heads, kind
+ * expected.c   parameters that it implies
  * tokens.c     added tokens and the end token */
 #ifndef MODELCHECK_SCAN_H
 #define MODELCHECK_SCAN_H
