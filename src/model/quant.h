@@ -28,6 +28,7 @@ typedef enum {
     MC_Q_GGML,                  /* a block type of GGUF */
     MC_N_LAYOUTS
 } mc_layout;
+const char *mc_layout_name(mc_layout l);            /* "awq gemm" */
 
 /* What a tensor is to its module. */
 typedef enum {
