@@ -1,0 +1,52 @@
+/* quant_rules.h - what the checks of the quantization family share. Internal to the rules.
+ *
+ * quant.c           the table
+ * quant_facts.c     what the declared block says of every module, asked once
+ * quant_modules.c   MC420-MC422: companions       quant_bits.c     MC430-MC432: bits, groups, layout
+ * quant_dims.c      MC433, MC434                  quant_scope.c    MC435, MC436: lists against tensors
+ * quant_fused.c     MC437, MC438                  quant_data.c     MC445-MC447: a few bytes of tensor data */
+#ifndef MODELCHECK_RULES_QUANT_RULES_H
+#define MODELCHECK_RULES_QUANT_RULES_H
+#include "model/quant.h"
+#include "rules/rule.h"
+
+/* What the declared block says of one module, after overrides. scheme NULL: nothing, or `by` says what excludes it. */
+typedef struct { const mc_scheme *scheme; const mc_pattern *by; bool doubt; /* dialects disagree */ } mc_said;
+
+typedef struct {
+    const mc_quant *q;
+    const mc_claim *claim;      /* the declared one; NULL: no file declares anything */
+    mc_said        *said;       /* by module id; NULL without a claim */
+    uint32_t        component;  /* whose modules the claim is about */
+    bool            complete;   /* every file of that component's read set could be read */
+} mc_quant_facts;
+
+const mc_quant_facts *mc_quant_gather(mc_check *cx);                        /* NULL: no modules, or out of memory */
+bool mc_quant_packed(const mc_module *m);                                   /* needs companions: neither plain nor raw F8 */
+bool mc_quant_excluded(const mc_quant_facts *f, const mc_module *m);        /* by a list, or by an override that says so */
+const mc_scheme *mc_quant_scheme(const mc_quant_facts *f, const mc_module *m); /* NULL: no claim, excluded, or in doubt */
+bool mc_quant_method(const mc_quant_facts *f, const char *method);          /* the claim's canonical method */
+mc_hit mc_quant_hit(const mc_quant_facts *f, const mc_module *m, uint32_t file, const char *what, uint64_t a, uint64_t b);
+const mc_module *mc_quant_of(const mc_quant_facts *f, const mc_hit *h);     /* the module of a hit, NULL for MC_NONE */
+mc_str mc_quant_shape(mc_arena *a, const mc_tensor *t);                     /* "[128, 32]" */
+mc_str mc_quant_leaf(mc_str module);                                        /* "up_proj" */
+/* MC433 explains the module: a packed dimension is the configuration's, rounded up. have, want and m may be NULL. */
+bool mc_quant_padded(const mc_check *cx, const mc_module *m, const char **key, uint64_t *have, uint64_t *want, uint64_t *multiple);
+
+void mc_check_companion_missing(mc_check *cx);  /* MC420 */
+void mc_check_companion_shape(mc_check *cx);    /* MC421 */
+void mc_check_companion_surplus(mc_check *cx);  /* MC422 */
+void mc_check_bits(mc_check *cx);               /* MC430 */
+void mc_check_group(mc_check *cx);              /* MC431 */
+void mc_check_layout(mc_check *cx);             /* MC432 */
+void mc_check_padded(mc_check *cx);             /* MC433 */
+void mc_check_packed_transposed(mc_check *cx);  /* MC434 */
+void mc_check_excluded(mc_check *cx);           /* MC435 */
+void mc_check_declared_plain(mc_check *cx);     /* MC436 */
+void mc_check_fused(mc_check *cx);              /* MC437 */
+void mc_check_router(mc_check *cx);             /* MC438 */
+void mc_check_zero_version(mc_check *cx);       /* MC445 */
+void mc_check_group_index(mc_check *cx);        /* MC446 */
+void mc_check_quant_state(mc_check *cx);        /* MC447 */
+
+#endif
