@@ -339,6 +339,10 @@ void mc_name_parse(mc_file *f);
 /* A weight_map value that must not be opened: absolute, drive letter, "..", backslash, NUL or control character. */
 bool mc_name_unsafe(mc_str value);
 
+/* The width that a directory or file name claims (model/bit_labels.c): "W4A16", "4bit", "FP8", "3.5bpw"; bits 0: none. */
+typedef struct { mc_str text; double bits; } mc_bits_label;
+mc_bits_label mc_bits_label_of(mc_str name);
+
 /* ---- tensor names (model/tensor_names.c) ------------------------------------------------------------------ */
 
 /* Recomputed by every loader, so present or absent at will: inv_freq, position_ids, masked_bias, attn.bias, masks. */

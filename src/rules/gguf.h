@@ -27,6 +27,8 @@ bool     mc_gguf_in_store(const mc_file *f);                /* named as blobs of
 bool     mc_gguf_has_size(const mc_kb *kb, const mc_tensor *t); /* begin and end hold */
 unsigned mc_gguf_rank(const mc_tensor *t);                  /* dimensions without trailing ones */
 bool     mc_gguf_block(mc_str name, uint64_t *n);           /* "blk.12.", "enc.blk.12.", "dec.blk.12." */
+/* The type that the quantization label of a file name stands for, NULL if there is none; label: its text, in buf. */
+const char *mc_gguf_label_type(mc_str base, char *buf, size_t room, mc_str *label);
 bool     mc_gguf_misaligned(const mc_check *cx, uint32_t file); /* MC625 reports it */
 
 void mc_check_601(mc_check *cx);

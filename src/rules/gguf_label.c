@@ -80,6 +80,13 @@ static const meaning *meaning_of(mc_str label)
     return NULL;
 }
 
+const char *mc_gguf_label_type(mc_str base, char *buf, size_t room, mc_str *label)
+{
+    *label = label_of(base, buf, room);
+    const meaning *want = meaning_of(*label);
+    return want ? want->type : NULL;
+}
+
 static bool in_words(const char *words, mc_str word)
 {
     mc_str all = mc_str_of(words);

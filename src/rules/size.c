@@ -1,6 +1,7 @@
-/* MC501-MC507: size and shape against what names and configuration say. The table, and the rules that weigh bytes.
+/* MC501-MC508: size and shape against what names and configuration say. The table, and the rules that weigh bytes.
  *
- * size_facts.c   one pass over the tensors of the root    size_missing.c   MC503, MC504    size_shapes.c   MC505 */
+ * size_facts.c   one pass over the tensors of the root    size_missing.c   MC503, MC504    size_shapes.c   MC505
+ * size_coverage.c   MC502                                 size_measured.c  MC508 */
 #include "rules/size.h"
 
 #include <string.h>
@@ -186,6 +187,11 @@ static const mc_rule rules[] = {
       "Rename the file after the type its matrices have, or save it again in the type its name says",
       "fp16 for bf16 and the other way round; norms and biases in other types; text encoders and image decoders bundled into the file; shards of an indexed set.",
       "https://github.com/city96/ComfyUI-GGUF/issues/112", NULL, name_dtype },
+    { "MC502", "low-coverage", MC_WARNING, MC_LIKELY, MC_MODE_DEFAULT, "Less than half of the eligible parameters are quantized",
+      "The configuration promises a quantized model, but the quantizer did not match most of its matrices: the files are several times the size that the label suggests, and engines need the memory of the unquantized model.",
+      "Quantize again with a recipe that reaches the modules that stayed plain (fused experts often are no Linear), or list them as excluded",
+      "Embeddings, heads, norms, routers, towers and prediction layers; excluded modules; matrices whose sides the groups do not divide; methods about experts only (mxfp4) and MIXED_PRECISION lists; bits of the whole file, whatever they are.",
+      "https://github.com/vllm-project/llm-compressor/issues/2512", NULL, mc_check_low_coverage },
     { "MC503", "weights-missing", MC_ERROR, MC_CERTAIN, MC_MODE_DEFAULT, "Weights the architecture cannot do without are stored nowhere",
       "Loaders fill absent weights with random values and go on, or stop. Either way the model that was trained is not the one that runs.",
       "Download the missing file, or save the model again; if the model was cut on purpose, correct the configuration",
@@ -208,5 +214,10 @@ static const mc_rule rules[] = {
       "Engines follow the configuration and cast every weight down while loading: the files take twice the disk, download and load time for precision nobody uses.",
       "Save the weights in the declared dtype, or correct the configuration",
       "A configuration without a dtype; float16 for bfloat16; quantized checkpoints; routers and buffers in F32.", "", "m:MC506", wider_than_config },
+    { "MC508", "measured-bits", MC_INFO, MC_CERTAIN, MC_MODE_DEFAULT, "The measured bits per parameter differ from what the label suggests",
+      "Memory and download follow the bytes, not the label. The breakdown says which modules are wider than the label, or what is missing.",
+      "Read it as information: plan with the measured size",
+      "Nothing legal is accused: 4-bit checkpoints measure from 4.13 to 15.7 bits, since embeddings, heads and towers stay in 16 bit.",
+      "", NULL, mc_check_measured_bits },
 };
 const mc_family mc_family_size = { "size", rules, MC_COUNT(rules) };

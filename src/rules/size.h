@@ -44,5 +44,7 @@ bool mc_size_digits(mc_str name, size_t at, size_t *end, uint64_t *v); /* name[a
 void mc_check_weights_missing(mc_check *cx);                   /* size_missing.c: MC503 */
 void mc_check_layers_extra(mc_check *cx);                      /* size_missing.c: MC504 */
 void mc_check_shapes(mc_check *cx);                            /* size_shapes.c: MC505 */
+void mc_check_low_coverage(mc_check *cx);                      /* size_coverage.c: MC502 */
+void mc_check_measured_bits(mc_check *cx);                     /* size_measured.c: MC508 */
 
 #endif
