@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 const char *modelcheck_version(void)
@@ -68,6 +69,17 @@ static bool in_color(const mc_options *o, FILE *out)
     return o->color == MC_COLOR_ALWAYS;
 }
 
+/* $COLUMNS, else those of the terminal; 0: neither. */
+static unsigned columns_of(FILE *out)
+{
+    struct winsize w;
+    const char    *text = getenv("COLUMNS");
+    uint64_t       n;
+    if (text && mc_str_u64(mc_str_of(text), &n) && n > 0 && n < 10000)
+        return (unsigned)n;
+    return isatty(fileno(out)) == 1 && ioctl(fileno(out), TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
 const char *modelcheck_write(modelcheck *mc, FILE *out, const char *format, const char *view)
 {
     const mc_reporter *r = mc_reporter_find(format ? format : "text");
@@ -78,6 +90,7 @@ const char *modelcheck_write(modelcheck *mc, FILE *out, const char *format, cons
     if (strcmp(o.command, "check") != 0 && strcmp(o.command, "show") != 0 && strcmp(o.command, "memory") != 0)
         return "no such view: check, show or memory";
     o.color = in_color(&mc->options, out);
+    o.columns = columns_of(out);
     mc->run.exit_status = modelcheck_status(mc, o.command);
     r->write(out, &mc->run, &o);
     return fflush(out) != 0 || ferror(out) ? "the report could not be written" : NULL;

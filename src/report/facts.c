@@ -1,4 +1,5 @@
 /* Figures that more than one reporter prints, and the words for enumerators. */
+#include "model/quant.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -117,9 +118,13 @@ static bool names_experts(const mc_model *m)
     return false;
 }
 
-/* A dense model uses all of its parameters for each token; how many a mixture of experts uses is not known here. */
+/* A dense model uses all of its parameters for each token; what a mixture of experts uses, its modules tell. */
 uint64_t mc_active_parameters(const mc_model *m, bool *known)
 {
+    if (m->quant && m->quant->active.known && m->quant->active.v >= 0) {
+        *known = true;
+        return (uint64_t)m->quant->active.v;
+    }
     *known = m->parameters.known && m->parameters.v >= 0 && !(m->arch.experts.known && m->arch.experts.v > 0) && !names_experts(m);
     return *known ? (uint64_t)m->parameters.v : 0;
 }

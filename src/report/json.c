@@ -59,32 +59,6 @@ static void weights(mc_out *o, const mc_model *m, const mc_mix *mix)
     mc_js_close(o, ']');
 }
 
-/* Of the linear layers: known without looking at any when all of the read set has one dtype. */
-static void quantization(mc_out *o, const mc_model *m, const mc_mix *mix)
-{
-    static const char *const open_questions[] = { "bits", "group_size", "granularity", "block", "symmetric" };
-    const char *label = mc_gguf_label(m);
-    double      bits;
-    bool        known = mc_bits_per_weight(m, &bits);
-    mc_js_open(o, "quantization", '{', true);
-    mc_js_text(o, "method", mc_str_of(m->format == MC_FMT_GGUF ? "gguf" : ""));
-    mc_js_text(o, "format", mc_str_of(label));
-    for (size_t i = 0; i < MC_COUNT(open_questions); i++)
-        mc_js_null(o, open_questions[i]);
-    if (known)
-        mc_js_fixed(o, "bits_per_weight", bits);
-    else
-        mc_js_null(o, "bits_per_weight");
-    if (known && mix->n == 1 && mix->rows[0].elements)
-        mc_js_fixed(o, "linear_bits_per_weight", 8.0 * (double)mix->rows[0].bytes / (double)mix->rows[0].elements);
-    else
-        mc_js_null(o, "linear_bits_per_weight");
-    mc_js_text(o, "claimed_by", mc_str_of(label ? "general.file_type" : ""));
-    mc_js_null(o, "seen");
-    mc_js_text(o, "label", mc_str_of(label));
-    mc_js_close(o, '}');
-}
-
 static void finding(mc_out *o, const mc_model *m, const mc_finding *f)
 {
     char print[17];
@@ -179,14 +153,16 @@ static void model(mc_out *o, const mc_run_result *run, const mc_result *r, const
     mc_js_open(o, NULL, '{', false);
     identity(o, r->model);
     weights(o, r->model, &mix);
-    quantization(o, r->model, &mix);
+    mc_json_quantization(o, r->model, &mix, &a);
     mc_json_memory(o, r, run, options->command && options->command[0] == 'm');
     mc_js_open(o, "frameworks", '[', true);
     mc_js_close(o, ']');
     findings(o, r);
     coverage(o, run, r->model, &a);
-    if (options->tensors)
+    if (options->tensors) {
+        mc_json_modules(o, r->model);
         mc_json_tensors(o, r, run);
+    }
     mc_js_close(o, '}');
     mc_arena_free(&a);
 }

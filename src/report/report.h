@@ -27,6 +27,7 @@ typedef struct {
     bool color, quiet, verbose;
     bool tensors, tree;               /* show --tensors, --tree */
     const char *command;              /* "check", "show", "memory" */
+    unsigned    columns;              /* of the terminal, for what adapts its width; 0: not known */
 } mc_report_options;
 
 typedef struct { const char *name, *summary; void (*write)(FILE *out, const mc_run_result *run, const mc_report_options *o); } mc_reporter;
@@ -82,6 +83,12 @@ void mc_text_header(mc_out *o, const mc_run_result *run, const mc_result *r);
 void mc_text_memory_line(mc_out *o, const char *label, const mc_floor *f);
 void mc_text_mix(mc_out *o, const mc_mix *mix);
 void mc_text_findings(mc_out *o, const mc_result *r, const mc_report_options *options);
+/* quant.c: false: nothing to say. modules: one line a module, for show --tensors. */
+bool mc_text_scheme(mc_out *o, const mc_model *m);                                             /* "gptq 4-bit g128" */
+void mc_text_quant_mix(mc_out *o, const mc_model *m, unsigned columns, mc_arena *a);
+void mc_text_modules(mc_out *o, const mc_model *m);
+void mc_json_quantization(mc_out *o, const mc_model *m, const mc_mix *mix, mc_arena *a);       /* and the mix by module class */
+void mc_json_modules(mc_out *o, const mc_model *m);
 void mc_text_show(FILE *out, const mc_run_result *run, const mc_report_options *o);
 void mc_text_memory(FILE *out, const mc_run_result *run, const mc_report_options *o);
 void mc_text_tree(mc_out *o, const mc_run_result *run, const mc_model *m, mc_arena *a);        /* names folded into a tree */

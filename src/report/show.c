@@ -61,7 +61,7 @@ static void architecture(mc_out *o, const mc_model *m)
     }
 }
 
-static void weights(mc_out *o, const mc_run_result *run, const mc_model *m, mc_arena *a)
+static void weights(mc_out *o, const mc_run_result *run, const mc_model *m, unsigned columns, mc_arena *a)
 {
     mc_mix mix = mc_dtype_mix(run, m, a);
     double bits;
@@ -70,6 +70,10 @@ static void weights(mc_out *o, const mc_run_result *run, const mc_model *m, mc_a
     if (m->parameters.known) {
         label(o, "parameters");
         mc_putf(o, "%" PRId64 "\n", m->parameters.v);
+    }
+    if (m->expected.known && m->parameters.v != m->expected.v) {
+        label(o, "expected");
+        mc_putf(o, "%" PRId64 " by the dimensions of the configuration\n", m->expected.v);
     }
     if (mc_tensors_known(m)) {
         label(o, "tensors");
@@ -93,6 +97,7 @@ static void weights(mc_out *o, const mc_run_result *run, const mc_model *m, mc_a
         label(o, "bits");
         mc_putf(o, "%.2f per weight, whole read set\n", bits);
     }
+    mc_text_quant_mix(o, m, columns, a);
     if (m->duplicate_bytes) {
         label(o, "not loaded");
         mc_put_size(o, m->duplicate_bytes);
@@ -168,12 +173,14 @@ void mc_text_show(FILE *out, const mc_run_result *run, const mc_report_options *
         mc_put(&o, i ? "\n" : "");
         mc_text_header(&o, run, r);
         architecture(&o, r->model);
-        weights(&o, run, r->model, &a);
+        weights(&o, run, r->model, options->columns, &a);
         mc_text_memory_line(&o, "  memory        ", &r->floor);
         components(&o, r->model);
         files(&o, r->model);
-        if (options->tensors)
+        if (options->tensors) {
+            mc_text_modules(&o, r->model);
             tensors(&o, run, r->model);
+        }
         if (options->tree)
             mc_text_tree(&o, run, r->model, &a);
         mc_arena_free(&a);

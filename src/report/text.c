@@ -1,4 +1,5 @@
 /* The report for people: what it is, what is wrong, what to do. One finding is one line, then its evidence, then the fix. */
+#include "model/quant.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -59,8 +60,10 @@ void mc_text_header(mc_out *o, const mc_run_result *run, const mc_result *r)
         mc_put_number(o, (uint64_t)m->parameters.v);
         mc_put(o, " parameters");
     }
-    if (mc_gguf_label(m))
-        mc_putf(o, "   %s", mc_gguf_label(m));
+    if (mc_gguf_label(m) || (m->quant && m->quant->method.known)) {
+        mc_put(o, "   ");
+        (void)mc_text_scheme(o, m);
+    }
     mc_put(o, "\n");
 }
 
@@ -122,8 +125,11 @@ static void weights_line(mc_out *o, const mc_run_result *run, const mc_model *m)
     mc_put_size(o, (uint64_t)m->weights_bytes.v);
     mc_put(o, mix.n ? ": " : "");
     mc_text_mix(o, &mix);
+    bool quantized = m->quant && m->quant->n_packed && m->quant->linear_known;
+    if (quantized)
+        mc_putf(o, "   linear layers %.2f bits per weight", m->quant->linear_bpw);
     if (mc_bits_per_weight(m, &bits))
-        mc_putf(o, "   %.2f bits per weight", bits);
+        mc_putf(o, quantized ? ", whole file %.2f" : "   %.2f bits per weight", bits);
     mc_put(o, "\n");
     mc_arena_free(&a);
 }
