@@ -24,6 +24,8 @@ STAGES = [
     ("build sanitized", [*IN_ASAN, "all"]),
     ("units", [*IN_ASAN, "units"]),
     ("cases", [PYTHON, "tests/run_cases.py", "--bin", "build/modelcheck", "--schema", "docs/report.schema.json"]),
+    ("written models", ["python3", "tests/test_written.py", "build/modelcheck"]),
+    ("written models sanitized", ["python3", "tests/test_written.py", "build/asan/modelcheck"]),
     ("cases sanitized", [PYTHON, "tests/run_cases.py", "--bin", "build/asan/modelcheck", "--no-coverage"]),
     ("fuzz corpus", [*IN_ASAN, "replay"]),
     ("command line", [PYTHON, "tests/test_cli.py", "build/modelcheck"]),

@@ -2,6 +2,7 @@
 #
 #   tests/unit/test_*.c     cmocka, one program each          tests/cases/        model directories and what must be said
 #   tests/fuzz/*.c          one parser each, with invariants  tests/run_tests.py  all stages, one closing line
+#   fixtures/written/       what quantizers write, and what must be recognised in it (test_written.py)
 
 VENV        := build/venv
 PYTHON       = $(shell test -x $(VENV)/bin/python && echo $(VENV)/bin/python || echo python3)
@@ -32,7 +33,7 @@ test: ## everything: both compilers, sanitizers, units, cases, fuzz corpus, orac
 	@scripts/setup.sh test
 	@python3 tests/run_tests.py
 
-check: $(BUILD)/modelcheck units cases ## quick: build, units, cases
+check: $(BUILD)/modelcheck units cases written ## quick: build, units, cases, models as quantizers write them
 
 run: ## build and check the sample model that ships with the project
 	@scripts/setup.sh run
@@ -44,6 +45,9 @@ units: $(UNIT_BIN) ## unit tests
 
 cases: $(BUILD)/modelcheck ## case folders (tests/cases/README.md)
 	@$(PYTHON) tests/run_cases.py --bin $(BUILD)/modelcheck
+
+written: $(BUILD)/modelcheck ## models as real quantizers wrote them (fixtures/written)
+	@python3 tests/test_written.py $(BUILD)/modelcheck
 
 snapshots: $(BUILD)/modelcheck ## write report.txt of every case folder; read the diff before committing
 	@$(PYTHON) tests/run_cases.py --bin $(BUILD)/modelcheck --update
@@ -89,5 +93,5 @@ analyze: ## clang-tidy, cppcheck and gcc -fanalyzer; minutes
 	@scripts/setup.sh analyze
 	@tests/analyze.sh $(SOURCES)
 
-.PHONY: setup test check run units cases snapshots replay sanitize fuzz fuzz-run oracle bench dist analyze
+.PHONY: setup test check run units cases written snapshots replay sanitize fuzz fuzz-run oracle bench dist analyze
 .SECONDARY: $(UNIT_BIN) $(REPLAY)
