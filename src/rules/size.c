@@ -2,6 +2,7 @@
  *
  * size_facts.c   one pass over the tensors of the root    size_missing.c   MC503, MC504    size_shapes.c   MC505
  * size_coverage.c   MC502                                 size_measured.c  MC508 */
+#include "model/quant.h"
 #include "rules/size.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ static unsigned width(const mc_dtype *d)
 }
 
 /* Bytes of matrices under one top-level prefix of a file. */
-typedef struct { mc_str name; uint64_t bytes, of_dtype[32]; } part;
+typedef struct { mc_str name; uint64_t bytes, of_codes /* of another width than the name says */, of_dtype[32]; } part;
 enum { MAX_PARTS = 32 };
 
 /* A text encoder or image decoder that single-file checkpoints carry beside the main component. */
@@ -91,9 +92,25 @@ static const part *main_part(const part *parts, size_t n)
     return best;
 }
 
+/* Bits of the codes that a tensor of this file holds for a packed module, 0 for any other: its type says where codes are
+ * stored, not how wide they are. NULL: none. */
+static const uint8_t *code_bits(mc_check *cx, const mc_file *f)
+{
+    const mc_quant *q = cx->model->quant;
+    uint8_t        *bits = q && q->n_packed ? MC_NEW(cx->arena, uint8_t, f->n_tensors) : NULL;
+    for (size_t i = 0; bits && i < q->n_modules; i++) {
+        const mc_module *m = &q->modules[i];
+        const mc_tensor *t = m->parts[MC_PART_WEIGHT];
+        if (t && m->layout != MC_Q_PLAIN && m->layout != MC_Q_RAW8 && &cx->model->files[t->file] == f && t >= f->tensors && (size_t)(t - f->tensors) < f->n_tensors)
+            bits[t - f->tensors] = m->bits > 0 && m->bits < 200 ? (uint8_t)(m->bits + 0.5) : UINT8_MAX;
+    }
+    return bits;
+}
+
 static void judge_name(mc_check *cx, uint32_t id, const label *l)
 {
     const mc_file *f = &cx->model->files[id];
+    const uint8_t *codes = code_bits(cx, f);
     part          *parts = MC_NEW(cx->arena, part, MAX_PARTS);
     size_t         n = 0;
     uint64_t       other = 0;
@@ -104,7 +121,10 @@ static void judge_name(mc_check *cx, uint32_t id, const label *l)
             continue;
         part *p = part_of(parts, &n, t->name);
         p->bytes += t->end - t->begin;
-        p->of_dtype[t->dtype] += t->end - t->begin;
+        if (!codes || !codes[i])
+            p->of_dtype[t->dtype] += t->end - t->begin;
+        else if (codes[i] != UINT8_MAX && codes[i] != l->bits)
+            p->of_codes += t->end - t->begin;
     }
     const part *p = parts ? main_part(parts, n) : NULL;
     for (uint16_t d = 0; p && d < MC_COUNT(p->of_dtype); d++) {
@@ -114,8 +134,12 @@ static void judge_name(mc_check *cx, uint32_t id, const label *l)
         if (p->of_dtype[d] > p->of_dtype[most])
             most = d;
     }
-    if (!p || percent(other, p->bytes) < 90)
+    if (!p || percent(other + p->of_codes, p->bytes) < 90)
         return;
+    if (p->of_codes > p->of_dtype[most]) {
+        mc_report(cx, id, "the name says %s, but %u %% of the bytes of its matrices are codes of another width", l->token, percent(p->of_codes, p->bytes));
+        return;
+    }
     const mc_dtype *d = mc_kb_dtype(cx->kb, most);
     mc_finding *out = mc_report(cx, id, "the name says %s, but %u %% of the bytes of its matrices are %.*s: mislabelled, or cast again under the old name", l->token,
                                 percent(p->of_dtype[most], p->bytes), MC_FMT(d ? d->name : MC_STR("another type")));

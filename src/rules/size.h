@@ -37,7 +37,7 @@ const mc_size_facts *mc_size_gather(mc_check *cx);             /* NULL: no reada
 bool mc_size_table(const mc_model *m);                         /* config.json's model_type is in the geometry table */
 bool mc_size_model_type(const mc_model *m, const char *type);  /* it is `type`, at the top level */
 bool mc_size_config_int(const mc_model *m, const char *key, uint64_t *out); /* stated at the top level, > 0 */
-bool mc_size_quantized(const mc_model *m);                     /* some configuration declares quantization */
+bool mc_size_quantized(const mc_model *m);                     /* some configuration declares quantization, or tensors are packed */
 bool mc_size_has_expert(const mc_experts *g, uint64_t index);
 bool mc_size_digits(mc_str name, size_t at, size_t *end, uint64_t *v); /* name[at, end) is a number and '.' follows */
 

@@ -1,4 +1,5 @@
 /* One pass over the names and types of the root's tensors: stacks, layers, experts, what lies outside them. */
+#include "model/quant.h"
 #include "rules/size.h"
 
 #include <string.h>
@@ -37,6 +38,8 @@ bool mc_size_quantized(const mc_model *m)
 {
     static const char *const at[] = { "/quantization_config", "/quantization", "/compression_config", "/text_config/quantization_config" };
     const mc_value *config = mc_model_config(m);
+    if (m->quant && (m->quant->n_packed || m->quant->n_claims))
+        return true;
     for (size_t i = 0; i < MC_COUNT(at); i++)
         if (mc_is(mc_at(config, at[i]), MC_OBJECT))
             return true;

@@ -1,6 +1,8 @@
-/* MC505: shapes of plain tensors against the dimensions in config.json, for decoders whose modules are known by name.
+/* MC505: shapes against the dimensions in config.json, for decoders whose modules are known by name.
  *
- * A packed tensor says nothing about its logical shape here. Rows of q, k and v depend on head counts and are not judged. */
+ * Packed modules are judged by the logical shape that their own tensors fix; where that took a witness such as hidden_size,
+ * they say nothing here. Rows of q, k and v depend on head counts and are not judged. */
+#include "model/quant.h"
 #include "rules/size.h"
 
 #include <string.h>
@@ -32,6 +34,7 @@ typedef struct {
     dimension            dim[N_DIMENSIONS];
     mc_finding          *out;
     const mc_tensor     *last;  /* reported last: a tensor counts once */
+    mc_str               last_name;
 } judge;
 
 static bool plain(const mc_check *cx, const mc_tensor *t)
@@ -61,9 +64,10 @@ static void contradict(judge *j, const mc_tensor *t, const demand *d, uint64_t w
         mc_because(j->cx, j->out, dim->key, (mc_origin){ j->file, mc_format(j->cx->arena, "/%s", dim->key) }, "%llu", (unsigned long long)dim->v);
         mc_because(j->cx, j->out, "stored", (mc_origin){ t->file, t->name }, "%.*s", MC_FMT(shape));
     }
-    if (t != j->last)
+    if (t != j->last || t->name.p != j->last_name.p)
         mc_subject(j->out, t->name);
     j->last = t;
+    j->last_name = t->name;
 }
 
 /* The tensor of that name; a prefix that leaves no room is no model's of the table. */
@@ -113,6 +117,61 @@ static void ask_layers(judge *j, const mc_size_facts *f, const demand *list, siz
                 ask(j, f->layers[i].prefix, &list[k]);
 }
 
+/* ---- packed modules ---- */
+
+static bool decided(const mc_module *m)
+{
+    return m->layout != MC_Q_PLAIN && m->layout != MC_Q_RAW8 && m->in && m->out && m->experts == 1 && m->bits_certain && m->in_witness.n == 0 && !m->transposed &&
+           !m->missing.what && !m->shape.what && m->parts[MC_PART_WEIGHT];
+}
+
+/* Packed codes fill words, and writers fill tiles. */
+static bool padded_codes(uint64_t have, uint64_t want)
+{
+    static const uint64_t multiples[] = { 8, 16, 32 };
+    for (size_t i = 0; i < MC_COUNT(multiples); i++)
+        if (have > want && have - want < multiples[i] && have % multiples[i] == 0)
+            return true;
+    return padded(have, want);
+}
+
+static void ask_packed(judge *j, const mc_module *m, mc_str tail)
+{
+    uint64_t shape[] = { m->out, m->in }, want;
+    for (size_t i = 0; i < MC_COUNT(of_layer); i++) {
+        const demand    *d = &of_layer[i];
+        const dimension *dim = &j->dim[d->dim];
+        mc_str           name = mc_str_of(d->tail);
+        name.n -= sizeof ".weight" - 1;
+        if (!dim->known || !mc_str_eq(tail, name) || ckd_mul(&want, dim->v, (uint64_t)d->times))
+            continue;
+        if (shape[d->axis] == want || shape[1 - d->axis] == want || padded_codes(shape[d->axis], want))
+            continue;
+        mc_tensor logical = *m->parts[MC_PART_WEIGHT];
+        logical.dims = shape;
+        logical.rank = 2;
+        logical.name = m->name;
+        contradict(j, &logical, d, want);
+        return;
+    }
+}
+
+static void ask_modules(judge *j, const mc_size_facts *f)
+{
+    const mc_quant *q = j->cx->model->quant;
+    mc_str          stack = f->stacks[f->decoder].prefix;
+    uint64_t        count = UINT64_MAX, index;
+    size_t          end;
+    (void)mc_size_config_int(j->cx->model, "num_hidden_layers", &count);
+    for (size_t i = 0; q && q->n_packed && i < q->n_modules; i++) {
+        const mc_module *m = &q->modules[i];
+        if (m->component != 0 || !decided(m) || m->name.n <= stack.n || memcmp(m->name.p, stack.p, stack.n) != 0)
+            continue;
+        if (mc_size_digits(m->name, stack.n, &end, &index) && index < count && m->cls != MC_CLS_MTP)
+            ask_packed(j, m, mc_str_cut(m->name, end + 1, m->name.n));
+    }
+}
+
 void mc_check_shapes(mc_check *cx)
 {
     const mc_model *m = cx->model;
@@ -137,7 +196,9 @@ void mc_check_shapes(mc_check *cx)
     base.n -= sizeof "layers." - 1;
     for (size_t i = 0; table && i < MC_COUNT(of_model); i++)
         ask(&j, base, &of_model[i]);
-    if (table)
+    if (table) {
         ask_layers(&j, f, of_layer, MC_COUNT(of_layer));
+        ask_modules(&j, f);
+    }
     ask_layers(&j, f, of_router, MC_COUNT(of_router));
 }
