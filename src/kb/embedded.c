@@ -10,3 +10,11 @@ mc_span mc_embedded_find(const char *name)
             return (mc_span){ e->p, e->n };
     return (mc_span){ 0 };
 }
+
+const mc_embedded *mc_embedded_next(const mc_embedded *last, const char *prefix)
+{
+    for (const mc_embedded *e = last ? last + 1 : mc_embedded_files; e->name; e++)
+        if (mc_str_starts(mc_str_of(e->name), prefix))
+            return e;
+    return NULL;
+}

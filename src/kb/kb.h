@@ -9,6 +9,8 @@
 
 typedef struct { const char *name; const uint8_t *p; size_t n; } mc_embedded; /* name: "ggml-types.json" */
 mc_span mc_embedded_find(const char *name);                                   /* { NULL, 0 } if there is none */
+/* Each file whose name begins with the prefix: start with NULL; NULL at the end. */
+const mc_embedded *mc_embedded_next(const mc_embedded *last, const char *prefix);
 
 /* ---- element types: rules/dtypes.json, rules/ggml-types.json ---------------------------------------------- */
 
@@ -31,6 +33,7 @@ struct mc_kb {
     mc_dtype *dtypes; size_t n_dtypes;  /* safetensors dtypes first, then ggml types; filled by mc_kb_init */
     size_t    n_st_dtypes;
     void     *gguf;                     /* private: decoded rules/gguf-architectures.json */
+    void     *quants;                   /* private: decoded rules/quants/ */
 };
 
 mc_err mc_kb_init(mc_kb *kb) MC_MUST_USE;
@@ -76,6 +79,35 @@ typedef struct {
 const mc_gguf_arch_info *mc_kb_gguf_arch(mc_kb *kb, mc_str arch);             /* NULL: not a known architecture */
 /* What llama.cpp takes for "{arch}.<key>": types divided by '|', "u32", "f32", "bool", "str", "i32[]", "u32|u32[]" ...; "": not in the table. */
 mc_str mc_kb_gguf_key_type(mc_kb *kb, mc_str key);
+
+/* ---- quantization methods: rules/quants/ ------------------------------------------------------------------- */
+
+/* What plain 16-bit weights mean under a block of this method. */
+typedef enum {
+    MC_PLAIN_UNKNOWN,
+    MC_PLAIN_BROKEN,            /* loaders want packed tensors (MC416) */
+    MC_PLAIN_ON_LOAD,           /* loaders quantize them (MC417) */
+    MC_PLAIN_LEGAL,
+    MC_PLAIN_BY_FORMAT,         /* compressed-tensors: `packed_formats` want packed tensors */
+    MC_PLAIN_RUN_TIME           /* the name exists at run time only, never in a stored block (MC412) */
+} mc_plain;
+typedef struct {
+    mc_str          name;       /* canonical: "gptq" */
+    mc_plain        plain;
+    bool            decoded;    /* false: a name that is known and a layout that is not */
+    const mc_value *spec;       /* its object in the file: aliases, layouts, bits, group, excludes, ... */
+    const mc_value *file;       /* the whole file: tables of algorithms, formats, presets */
+} mc_kb_method;
+/* By canonical name or alias; case is folded and '-' equals '_'. NULL: unknown. */
+const mc_kb_method *mc_kb_quant_method(mc_kb *kb, mc_str name);
+/* A member of a table of the method's file, folded likewise: ("modelopt", "algos", "nvfp4"). NULL: none. */
+const mc_value *mc_kb_quant_entry(mc_kb *kb, const char *method, const char *table, mc_str name);
+bool mc_quant_name_eq(mc_str a, mc_str b);                                    /* equal but for case and '-' against '_' */
+
+/* A number of a block, under any of the keys of a specification ("bits", "group", "average" of a method). */
+typedef enum { MC_NUMBER_ABSENT, MC_NUMBER_GOOD, MC_NUMBER_TEXT /* good, but in quotes */, MC_NUMBER_BAD } mc_number_state;
+typedef struct { mc_number_state state; double v; mc_str key; const mc_value *value; } mc_number;
+mc_number mc_quant_number(const mc_value *spec, const mc_value *block);
 
 /* ---- predicates (later frameworks, detection and users' rules) -------------------------------------------- */
 /* see docs/architecture.md: one three-valued evaluator over named facts; it arrives with the framework matrix. */

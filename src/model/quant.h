@@ -106,24 +106,39 @@ typedef enum {
     MC_DIALECT_CLASS /* compressed-tensors class name */, MC_DIALECT_HF /* regex, prefix or suffix */
 } mc_dialect;
 
-typedef struct { mc_str pattern; mc_dialect dialect; mc_origin from; bool supported; /* the pattern can be evaluated */ } mc_pattern;
-typedef struct { mc_pattern *targets; size_t n_targets; mc_scheme scheme; mc_str name; } mc_override; /* scheme of the modules that any target matches */
+/* `program` is the compiled regular expression of REGEX and HF patterns that are one (mc_pattern_make). `from` is the list. */
+typedef struct mc_regex mc_regex;
+typedef struct {
+    mc_str      pattern;
+    mc_dialect  dialect;
+    mc_origin   from;
+    bool        supported;      /* the pattern can be evaluated */
+    bool        hit;            /* some module matches it, by its own or any other dialect; set by mc_claim_resolve */
+    const mc_regex *program;
+} mc_pattern;
+typedef struct { mc_pattern *targets; size_t n_targets, cap_targets; mc_scheme scheme; mc_str name; } mc_override; /* scheme of the modules that any target matches */
+
+/* What a claim says of one module, worked out once (matcher.c). */
+typedef struct { const mc_scheme *scheme; const mc_pattern *excluded_by, *target; bool doubt; } mc_verdict;
 
 /* One block: quantization_config, quantize_config.json, hf_quant_config.json, MLX quantization, ... */
 typedef struct {
-    uint32_t    file;
+    uint32_t    file, component;
     mc_str      at;             /* JSON pointer of the block: "/quantization_config", "" for a side file */
     const mc_value *block;
     mc_text     raw_method;     /* quant_method as written */
     mc_str      method;         /* canonical: "gptq", "awq", "compressed-tensors", ...; "" if neither stated nor derivable */
     bool        known_method;   /* in rules/quants/ */
     mc_scheme   base;           /* for modules that no override names */
-    mc_override *overrides; size_t n_overrides;
-    mc_pattern  *excludes;  size_t n_excludes;
-    mc_str      excludes_at;    /* pointer of the list */
+    mc_override *overrides; size_t n_overrides, cap_overrides;
+    mc_pattern  *excludes;  size_t n_excludes, cap_excludes;
+    mc_str      excludes_at;    /* pointer of the list, "" if there is none */
     mc_text     kv;             /* KV cache scheme: "FP8", ... */
-    mc_text     packing;        /* auto-round packing_format, compressed-tensors quantization_status for ct */
+    mc_text     packing;        /* auto-round packing_format */
+    mc_text     status;         /* compressed-tensors quantization_status */
+    mc_text     expert_dtype, moe_algo; /* experts stored otherwise: expert_dtype of DeepSeek-V4, moe_quant_algo of ModelOpt */
     bool        whole_scope;    /* explicit scope: targets or layers are listed, the rest is plain */
+    const mc_module *modules; const mc_verdict **verdicts; size_t n_verdicts; /* filled by mc_claim_resolve */
 } mc_claim;
 
 struct mc_quant {
@@ -145,11 +160,22 @@ struct mc_quant {
     uint64_t   mtp_parameters;
 };
 
+/* A pattern that is ready to be matched. The dialects of lists are in docs/quantization.md. */
+mc_pattern mc_pattern_make(mc_arena *a, mc_str pattern, mc_dialect dialect, mc_origin from);
 /* Does the pattern match the module name, by its own dialect? UNKNOWN: it cannot be evaluated. Linear time. */
 mc_tri mc_pattern_matches(const mc_pattern *p, mc_str module);
 /* The same by exact, prefix and substring match at component boundaries, with and without the usual roots. */
 bool   mc_pattern_any(const mc_pattern *p, mc_str module);
+/* The same for a module: classes (compressed-tensors) are judged too. */
+mc_tri mc_pattern_of_module(const mc_pattern *p, const mc_module *m);
+
 /* What a claim says of one module: NO scheme (NULL) when it is excluded; *excluded_by names the entry; *doubt: dialects disagree. */
 const mc_scheme *mc_claim_scheme(const mc_claim *c, const mc_module *m, const mc_pattern **excluded_by, bool *doubt);
+/* All of it: also the entry (of a target list, by its own dialect, no class) that names the module. */
+mc_verdict mc_claim_verdict(const mc_claim *c, const mc_module *m);
+/* Works out the verdicts of all modules of a claim's component, in time that grows with names and entries, not with their product. */
+void   mc_claim_resolve(mc_arena *a, mc_claim *c, const mc_module *modules, size_t n);
+/* The claim that is read first for a component; NULL: none. */
+const mc_claim *mc_claim_of(const struct mc_quant *q, uint32_t component);
 
 #endif

@@ -1,23 +1,13 @@
 /* What the declared block says of every module, asked once for all rules of the family. */
 #include "rules/quant_rules.h"
 
-/* A block without lists says the same of every module. */
-static bool uniform(const mc_claim *c)
-{
-    return !c->n_overrides && !c->n_excludes && !c->whole_scope;
-}
-
 static void ask(mc_quant_facts *f)
 {
-    const mc_claim *c = f->claim;
-    bool            same = uniform(c);
     for (size_t i = 0; i < f->q->n_modules; i++) {
-        const mc_module *m = &f->q->modules[i];
-        if (m->component != f->component)
+        if (f->q->modules[i].component != f->component)
             continue;
-        mc_said *s = &f->said[i];
-        s->doubt = !same; /* lists are evaluated once patterns can be */
-        s->scheme = &c->base;
+        mc_verdict v = mc_claim_verdict(f->claim, &f->q->modules[i]);
+        f->said[i] = (mc_said){ v.scheme, v.excluded_by, v.doubt };
     }
 }
 

@@ -119,6 +119,7 @@ static mc_model *build(const mc_listing *l, const mc_plans *plans, const mc_plan
         mc_infer(m, kb);
         mc_load_tokenizers(&b);
         mc_compare_heads(&b);
+        mc_quant_claims(m, kb);
     }
     find_gaps(&b);
     return m;

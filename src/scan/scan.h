@@ -7,7 +7,7 @@
  * sets.c       shard sets and the read set        inventory.c tensors of a read set by name
  * geometry.c   what the configuration implies     infer.c     what the tensors show: parameters, heads, kind
  * expected.c   parameters that it implies
- * tokens.c     added tokens and the end token */
+ * tokens.c     added tokens and the end token     claims*.c   what configuration files say about quantization */
 #ifndef MODELCHECK_SCAN_H
 #define MODELCHECK_SCAN_H
 #include "io/io.h"
@@ -31,6 +31,10 @@ void   mc_model_free(mc_model *m);
 void mc_geometry(mc_model *m, const mc_kb *kb);         /* fills arch from config.json and class defaults, or from GGUF keys */
 void mc_geometry_gguf(mc_model *m, const mc_kb *kb);    /* the same from GGUF keys; called by mc_geometry */
 void mc_infer(mc_model *m, const mc_kb *kb);            /* parameters, bytes, heads, kind */
+
+/* claims.c: what the files say about quantization. Needs the documents and, to work out what each claim says of each module,
+ * the modules. Fills claims and declared of m->quant, which it makes if there is a claim and no inventory. */
+void mc_quant_claims(mc_model *m, mc_kb *kb);
 
 /* tokens.c: facts of the tokenizer's side files. The text of eos_token comes first, since mc_parse_tokenizer looks for it
  * (wanted = m->tokens.eos.v); once tokenizer.json has been read, the second call adds everything else. */
