@@ -80,9 +80,11 @@ mc_bits_label mc_bits_label_of(mc_str name)
         if (i < name.n && !separator(name.p[i]))
             continue;
         mc_str word = mc_str_cut(name, at, i), text = word;
-        double bits = one_word(word);
-        if (bits <= 0 && before.n && (bits = two_words(before, word, name.p[at - 1])) > 0)
+        double bits = before.n ? two_words(before, word, name.p[at - 1]) : 0;
+        if (bits > 0)
             text = mc_str_cut(name, start, i);
+        else
+            bits = one_word(word);
         if (bits > 0 && found.bits > 0 && (found.bits < bits || bits < found.bits))
             return (mc_bits_label){ MC_STR(""), 0 };
         if (bits > 0 && found.bits <= 0)
