@@ -109,7 +109,7 @@ void mc_json_quantization(mc_out *o, const mc_model *m, const mc_mix *mix, mc_ar
     mc_js_text(o, "method", gguf ? MC_STR("gguf") : stated(q->method) ? q->method.v : MC_STR(""));
     mc_js_text(o, "format", gguf && label ? mc_str_of(label) : stated(q->format) ? q->format.v : MC_STR(""));
     mc_js_known(o, "bits", q->bits.known && q->bits.v > 0, (uint64_t)q->bits.v);
-    grain_members(o, q->grain, q->group.known && q->group.v > 0, (uint64_t)q->group.v, q->block, q->symmetric);
+    grain_members(o, q->grain, q->group.known && q->group.v > 0, (uint64_t)q->group.v, q->block, q->method.known || gguf ? q->symmetric : MC_UNKNOWN);
     fixed(o, "bits_per_weight", known, whole);
     fixed(o, "linear_bits_per_weight", linear_known, linear);
     mc_js_text(o, "claimed_by", claimed_by(m, a));
