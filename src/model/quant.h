@@ -14,7 +14,7 @@
 /* A row of the fingerprint table: how one module is packed. */
 typedef enum {
     MC_Q_PLAIN,                 /* float matrix, vector or anything that is not packed */
-    MC_Q_RAW8,                  /* F8 matrix without any scale */
+    MC_Q_RAW8,                  /* F8 or I8 matrix without any scale: ask its dtype (MC423 is about F8 alone) */
     MC_Q_BNB4, MC_Q_BNB8, MC_Q_EXL2, MC_Q_EXL3, MC_Q_QUIP, MC_Q_AQLM, MC_Q_VPTQ, MC_Q_SPQR, MC_Q_HQQ, MC_Q_SINQ,
     MC_Q_CT_PACK,               /* weight_packed I32 + weight_scale + weight_shape */
     MC_Q_NVFP4,                 /* two codes a byte, F8_E4M3 scale a group, second-level scale (either dialect) */
@@ -57,8 +57,12 @@ const char *mc_grain_name(mc_grain g);              /* "tensor"; NULL for NONE *
 
 typedef enum { MC_UNKNOWN = -1, MC_NO = 0, MC_YES = 1 } mc_tri;
 
-/* A fault of one module that can be seen without a configuration (MC420, MC421, MC446, MC447). */
-typedef struct { const char *what; mc_str tensor; uint64_t a, b; } mc_module_fault; /* what NULL: none */
+/* A fault of one module that can be seen without a configuration. what NULL: none.
+ * missing (MC420): what = suffix of the absent companion ("qzeros"), tensor = the weight that lacks it.
+ * shape (MC421): what = a phrase that follows the name ("has other rows than qweight"), tensor = the companion that does not
+ *   fit; a = the number that the rest of the module needs, b = the one stored (both 0: no number, a dtype).
+ * data (MC446, MC447): what = a phrase, tensor = the one read; a, b as its words say: needed, found. */
+typedef struct { const char *what; mc_str tensor; uint64_t a, b; } mc_module_fault;
 
 typedef struct {
     mc_str      name;           /* path: "model.layers.0.mlp.up_proj", fused experts "model.layers.0.mlp.experts.gate_up_proj" */
@@ -84,6 +88,7 @@ typedef struct {
     mc_module_fault data;       /* small reads: g_idx (MC446) or quant_state (MC447) */
     uint32_t    zero_word;      /* GPTQ: first I32 word of qzeros, 0 unless zero_read */
     bool        zero_read;
+    mc_tri      ordered;        /* g_idx, as far as it was read: each entry is floor(i / group). UNKNOWN: not read, or nothing but zeros */
     bool        transposed;     /* EETQ, Marlin, NVFP4 stored [I/2, O] (MC434) */
 } mc_module;
 
@@ -144,6 +149,7 @@ typedef struct {
 struct mc_quant {
     mc_module *modules; size_t n_modules, cap_modules; /* every module of the read sets, packed or not, in order of the inventory */
     size_t     n_packed;        /* layout neither PLAIN nor RAW8 */
+    mc_tensor **orphans; size_t n_orphans; /* companions whose module has no weight in the inventory (KV scales are none) */
     mc_claim  *claims; size_t n_claims, cap_claims;
     uint32_t   declared;        /* the claim that the method's loader reads first, MC_NONE if there is none */
     /* Summary over the packed modules, weighted by logical parameters. */

@@ -53,6 +53,8 @@ bool     mc_explained(const mc_file *f);
 /* sets.c */
 void mc_resolve_indexes(mc_builder *b);
 void mc_make_sets(mc_builder *b);
+/* modules_data.c: a mc_small_reader over a builder */
+void mc_read_small(void *builder, struct mc_small *v, size_t n);
 /* inventory.c */
 void mc_build_inventories(mc_builder *b);
 

@@ -119,7 +119,9 @@ static mc_model *build(const mc_listing *l, const mc_plans *plans, const mc_plan
         mc_infer(m, kb);
         mc_load_tokenizers(&b);
         mc_compare_heads(&b);
+        mc_find_modules(m, kb, mc_read_small, &b);
         mc_quant_claims(m, kb);
+        mc_sum_modules(m, kb);
     }
     find_gaps(&b);
     return m;

@@ -7,7 +7,8 @@
  * sets.c       shard sets and the read set        inventory.c tensors of a read set by name
  * geometry.c   what the configuration implies     infer.c     what the tensors show: parameters, heads, kind
  * expected.c   parameters that it implies
- * tokens.c     added tokens and the end token     claims*.c   what configuration files say about quantization */
+ * tokens.c     added tokens and the end token     claims*.c   what configuration files say about quantization
+ * modules*.c   what is quantized, and how         summary.c   sums over modules, logical parameters */
 #ifndef MODELCHECK_SCAN_H
 #define MODELCHECK_SCAN_H
 #include "io/io.h"
@@ -30,7 +31,13 @@ void   mc_model_free(mc_model *m);
 /* Steps that tests call on their own. */
 void mc_geometry(mc_model *m, const mc_kb *kb);         /* fills arch from config.json and class defaults, or from GGUF keys */
 void mc_geometry_gguf(mc_model *m, const mc_kb *kb);    /* the same from GGUF keys; called by mc_geometry */
-void mc_infer(mc_model *m, const mc_kb *kb);            /* parameters, bytes, heads, kind */
+void mc_infer(mc_model *m, const mc_kb *kb);            /* stored elements, bytes, heads, kind */
+/* Fills quant->modules from the inventories. `read` gets all small reads at once and sets `got` of those it can; NULL: no data.
+ * m->quant stays NULL when there is no inventory. */
+struct mc_small;
+typedef void mc_small_reader(void *arg, struct mc_small *v, size_t n);
+void mc_find_modules(mc_model *m, const mc_kb *kb, mc_small_reader *read, void *arg);
+void mc_sum_modules(mc_model *m, const mc_kb *kb);      /* the summary in quant, parameters; after the claims */
 
 /* claims.c: what the files say about quantization. Needs the documents and, to work out what each claim says of each module,
  * the modules. Fills claims and declared of m->quant, which it makes if there is a claim and no inventory. */

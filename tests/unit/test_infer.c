@@ -33,6 +33,8 @@ static void check(const char *json, const entry *e, size_t n, int64_t parameters
     mc_model *m = model_of(&f, MC_ROLE_CONFIG, json);
     stock(&f, e, n);
     mc_infer(m, &f.kb);
+    mc_find_modules(m, &f.kb, NULL, NULL);
+    mc_sum_modules(m, &f.kb);
     assert_int_equal(m->parameters.known ? m->parameters.v : -1, parameters);
     assert_int_equal(m->stored_elements.v, stored);
     assert_int_equal(m->weights_bytes.v, bytes);
@@ -77,6 +79,8 @@ static void heads(void **state)
     assert_str(m->heads.head->name, "lm_head.weight");
     f.component.inv.complete = false; /* a shard is missing: sums would be too small */
     mc_infer(m, &f.kb);
+    mc_find_modules(m, &f.kb, NULL, NULL);
+    mc_sum_modules(m, &f.kb);
     assert_false(m->parameters.known);
     assert_false(m->weights_bytes.known);
     fixture_free(&f);

@@ -1,0 +1,339 @@
+/* Modules from tensors: everything of one name prefix together, what layout it has, what it is for.
+ *
+ * Names are asked once a form. A tensor whose form is a weight starts a module; its companions are looked for only among the
+ * suffixes that occur with that module's form. What is left over is a parameter of its own, or an orphan. */
+#include "scan/modules.h"
+
+#include <string.h>
+
+/* A form seen as suffix and module. The forms of one module form are a list. */
+typedef struct { const mc_suffix *sfx; uint32_t module, next; int64_t step; mc_module_class cls; bool buffer; } form_info;
+
+typedef struct {
+    mc_pack    p;
+    mc_quant  *q;
+    uint32_t   component;
+    form_info *forms;
+    uint32_t  *heads;           /* by module form: its first form */
+    uint8_t   *used;            /* by name id: part of a module */
+    uint32_t   mtp_from;        /* decoder layers from here on predict further tokens; MC_NONE: none do */
+} build;
+
+enum { NAME_ROOM = 1024 };
+
+/* ---- forms ---- */
+
+static mc_str less_suffix(mc_str name, const mc_suffix *s)
+{
+    return mc_str_cut(name, 0, name.n - s->text.n);
+}
+
+static bool study_forms(build *b)
+{
+    mc_inventory *inv = b->p.inv;
+    mc_strset     modules;
+    size_t        n = inv->form_names.n;
+    b->forms = MC_NEW(b->p.m->arena, form_info, n);
+    b->heads = MC_NEW(b->p.m->arena, uint32_t, n);
+    if (!b->forms || !b->heads || !mc_strset_init(&modules, b->p.m->arena, n))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        mc_str     name = inv->form_names.keys[i];
+        form_info *f = &b->forms[i];
+        bool       added;
+        f->sfx = mc_suffix_of(name);
+        f->module = mc_strset_add(&modules, less_suffix(name, f->sfx), &added);
+        if (f->module == MC_NO_ID)
+            return false;
+        f->next = added ? MC_NONE : b->heads[f->module];
+        b->heads[f->module] = i;
+        f->step = 1;
+        f->cls = mc_class_of(&inv->forms[i], less_suffix(inv->forms[i].first->name, f->sfx));
+        f->buffer = (inv->forms[i].tags & MC_TAG_BUFFER) != 0;
+    }
+    return true;
+}
+
+/* Prediction layers that are numbered on behind the decoder: announced, or known by the names that only they have. */
+static uint32_t find_mtp(const mc_model *m, const mc_inventory *inv)
+{
+    bool mtp = m->arch.mtp_layers.known && m->arch.mtp_layers.v > 0;
+    for (size_t i = 0; i < inv->form_names.n; i++)
+        mtp |= mc_str_contains(inv->form_names.keys[i], "eh_proj") || mc_str_contains(inv->form_names.keys[i], "nextn");
+    return mtp && m->arch.layers.known && m->arch.layers.v > 0 && m->arch.layers.v < UINT32_MAX ? (uint32_t)m->arch.layers.v : MC_NONE;
+}
+
+static mc_module_class class_of(const build *b, const mc_tensor *t)
+{
+    mc_module_class c = b->forms[t->form].cls;
+    return t->layer != MC_NONE && t->layer >= b->mtp_from && c != MC_CLS_VISION ? MC_CLS_MTP : c;
+}
+
+/* ---- one module ---- */
+
+/* The tensor of this name, with a guess where it stands: companions usually keep their distance. */
+static uint32_t find_near(const build *b, uint32_t id, form_info *f, mc_str name)
+{
+    const mc_inventory *inv = b->p.inv;
+    int64_t             guess = (int64_t)id + f->step;
+    if (guess >= 0 && (size_t)guess < inv->names.n && mc_str_eq(inv->names.keys[guess], name))
+        return (uint32_t)guess;
+    uint32_t at = mc_strset_find(&inv->names, name);
+    if (at != MC_NO_ID)
+        f->step = (int64_t)at - (int64_t)id;
+    return at;
+}
+
+/* All tensors of the module, by suffix id; ids in `at`. Of two spellings the first counts. */
+static void gather(build *b, uint32_t id, mc_str prefix, mc_tensor **t, uint32_t *at)
+{
+    char room[NAME_ROOM];
+    if (prefix.n > NAME_ROOM / 2)
+        return;
+    memcpy(room, prefix.p, prefix.n);
+    uint32_t own = b->p.inv->first[id]->form;
+    for (uint32_t i = b->heads[b->forms[own].module]; i != MC_NONE; i = b->forms[i].next) {
+        form_info *f = &b->forms[i];
+        if (i == own || (f->sfx->kind == MC_SFX_WEIGHT) || f->buffer || t[f->sfx->id])
+            continue;
+        memcpy(room + prefix.n, f->sfx->text.p, f->sfx->text.n);
+        uint32_t k = find_near(b, id, f, (mc_str){ room, prefix.n + f->sfx->text.n });
+        if (k == MC_NO_ID)
+            continue;
+        t[f->sfx->id] = b->p.inv->first[k];
+        at[f->sfx->id] = k;
+    }
+}
+
+static uint64_t bytes_of(const mc_tensor *t)
+{
+    return t->end >= t->begin ? t->end - t->begin : 0;
+}
+
+/* A plain weight keeps its bias and what can be nothing but its companion; a packed one keeps all. */
+static bool belongs(mc_layout layout, const mc_suffix *s)
+{
+    return s->id == MC_S_BIAS || (layout != MC_Q_PLAIN && layout != MC_Q_GGML) || (s->kind == MC_SFX_SURE && s->id != MC_S_KV);
+}
+
+static void attach(build *b, mc_module *q, uint32_t form, mc_tensor *const *t, const uint32_t *at)
+{
+    for (uint32_t i = b->heads[b->forms[form].module]; i != MC_NONE; i = b->forms[i].next) {
+        const mc_suffix *s = b->forms[i].sfx;
+        if (s->kind == MC_SFX_WEIGHT || !t[s->id] || t[s->id]->form != i || b->used[at[s->id]] || !belongs(q->layout, s))
+            continue;
+        b->used[at[s->id]] = 1;
+        if (!q->parts[s->part])
+            q->parts[s->part] = t[s->id];
+        if (s->part != MC_PART_INPUT && s->part != MC_PART_BIAS)
+            q->bytes += bytes_of(t[s->id]);
+    }
+}
+
+static void begin_module(build *b, mc_tensor *t, mc_str name)
+{
+    mc_module *q = &b->q->modules[b->q->n_modules++];
+    *q = (mc_module){ .name = name, .cls = class_of(b, t), .component = b->component, .layer = t->layer, .form = t->form, .experts = 1, .symmetric = MC_UNKNOWN,
+                      .in_witness = MC_STR(""), .ordered = MC_UNKNOWN, .bytes = bytes_of(t) };
+    q->parts[MC_PART_WEIGHT] = t;
+}
+
+static void add_weight(build *b, uint32_t id, mc_tensor **t, uint32_t *at)
+{
+    mc_tensor       *w = b->p.inv->first[id];
+    const form_info *f = &b->forms[w->form];
+    mc_str           prefix = less_suffix(w->name, f->sfx);
+    bool             alone = b->heads[f->module] == w->form && f->next == MC_NONE;
+    mc_layout        layout;
+    t[f->sfx->id] = w;
+    if (!alone)
+        gather(b, id, prefix, t, at);
+    layout = mc_match_layout(&b->p, t, f->sfx->id);
+    begin_module(b, w, layout == MC_Q_PLAIN && f->sfx->id != MC_S_WEIGHT ? w->name : prefix);
+    b->q->modules[b->q->n_modules - 1].layout = layout;
+    b->q->n_packed += layout != MC_Q_PLAIN && layout != MC_Q_RAW8;
+    b->used[id] = 1;
+    if (!alone)
+        attach(b, &b->q->modules[b->q->n_modules - 1], w->form, t, at);
+    for (uint32_t i = b->heads[f->module]; i != MC_NONE; i = b->forms[i].next)
+        t[b->forms[i].sfx->id] = NULL;
+}
+
+/* ---- all modules of one inventory ---- */
+
+/* KV scales stand beside the projections; exl2 has a part of the same name. */
+static bool is_cache_scale(const build *b, const form_info *f)
+{
+    if (f->sfx->id != MC_S_Q_SCALE)
+        return f->sfx->id == MC_S_KV || (f->sfx->id == MC_S_EXTRA && f->sfx->kind == MC_SFX_SURE) || f->sfx->id == MC_S_INPUT;
+    for (uint32_t i = b->heads[f->module]; i != MC_NONE; i = b->forms[i].next)
+        if (b->forms[i].sfx->id == MC_S_Q_WEIGHT)
+            return false;
+    return true;
+}
+
+static bool add_orphan(build *b, mc_tensor *t, size_t *cap)
+{
+    mc_tensor **v = mc_grow(b->p.m->arena, b->q->orphans, b->q->n_orphans, cap, sizeof *v);
+    if (!v)
+        return false;
+    b->q->orphans = v;
+    v[b->q->n_orphans++] = t;
+    return true;
+}
+
+static bool add_inventory(build *b, size_t *cap_orphans)
+{
+    mc_tensor    *t[MC_N_SUFFIXES] = { 0 };
+    uint32_t      at[MC_N_SUFFIXES] = { 0 };
+    mc_inventory *inv = b->p.inv;
+    b->used = MC_NEW(b->p.m->arena, uint8_t, inv->names.n);
+    if (!b->used || !study_forms(b))
+        return false;
+    b->mtp_from = find_mtp(b->p.m, inv);
+    for (uint32_t i = 0; i < inv->names.n; i++) {
+        const form_info *f = &b->forms[inv->first[i]->form];
+        if (f->sfx->kind == MC_SFX_WEIGHT && !f->buffer)
+            add_weight(b, i, t, at);
+    }
+    for (uint32_t i = 0; i < inv->names.n; i++) {
+        const form_info *f = &b->forms[inv->first[i]->form];
+        if (b->used[i] || f->buffer || f->sfx->kind == MC_SFX_WEIGHT)
+            continue;
+        if (f->sfx->kind == MC_SFX_MAYBE && f->sfx->id != MC_S_KV)
+            begin_module(b, inv->first[i], inv->first[i]->name);
+        else if (!is_cache_scale(b, f) && !add_orphan(b, inv->first[i], cap_orphans))
+            return false;
+    }
+    return true;
+}
+
+/* ---- element types ---- */
+
+static const uint32_t *make_kinds(mc_model *m, const mc_kb *kb)
+{
+    static const struct { const char *name; uint32_t kind; } names[] = {
+        { "F8_E4M3", MC_K_E4M3 }, { "F8_E4M3FNUZ", MC_K_E4M3 }, { "F8_E5M2", MC_K_E5M2 }, { "F8_E5M2FNUZ", MC_K_E5M2 }, { "F8_E8M0", MC_K_E8M0 }, { "F4", MC_K_F4 },
+        { "F16", MC_K_F16 }, { "BF16", MC_K_F16 }, { "F32", MC_K_F32 }, { "F64", MC_K_F64 }, { "U8", MC_K_U8 }, { "I8", MC_K_I8 }, { "I16", MC_K_I16 },
+        { "I32", MC_K_I32 }, { "U32", MC_K_U32 }, { "I64", MC_K_I64 }, { "BOOL", MC_K_BOOL },
+    };
+    uint32_t *v = MC_NEW(m->arena, uint32_t, kb->n_dtypes);
+    for (size_t i = 0; v && i < kb->n_dtypes; i++) {
+        v[i] = kb->dtypes[i].cls == MC_CLASS_BLOCK ? MC_K_BLOCK : MC_K_OTHER;
+        for (size_t k = 0; kb->dtypes[i].ggml_id < 0 && k < MC_COUNT(names); k++)
+            if (mc_str_is(kb->dtypes[i].name, names[k].name))
+                v[i] = names[k].kind;
+    }
+    return v;
+}
+
+uint32_t mc_kind_of(const mc_pack *p, const mc_tensor *t)
+{
+    return !t ? 0 : t->dtype < p->kb->n_dtypes ? p->kinds[t->dtype] : MC_K_OTHER;
+}
+
+mc_view mc_view_of(const mc_tensor *t)
+{
+    mc_view v = { .e = 1, .r = 1, .c = 1, .ok = t && !t->overflow };
+    if (!v.ok || t->rank == 0)
+        return v;
+    v.c = t->dims[t->rank - 1];
+    v.r = t->rank > 1 ? t->dims[t->rank - 2] : 1;
+    for (unsigned i = 0; i + 2 < t->rank; i++)
+        v.ok = v.ok && !ckd_mul(&v.e, v.e, t->dims[i]);
+    return v;
+}
+
+/* ---- data ---- */
+
+/* What a layout wants to see. Returns the number of rows of `want`. */
+static size_t wants_of(const mc_module *q, mc_small want[2])
+{
+    static const struct { mc_layout layout; mc_part part; uint32_t n; } table[] = {
+        { MC_Q_GPTQ, MC_PART_ZERO, 4 }, { MC_Q_GPTQ, MC_PART_INDEX, 4096 }, { MC_Q_AWQ, MC_PART_ZERO, 4 }, { MC_Q_BNB4, MC_PART_STATE, 4096 },
+        { MC_Q_CT_PACK, MC_PART_SHAPE, 16 }, { MC_Q_HQQ, MC_PART_SHAPE, 16 }, { MC_Q_HQQ, MC_PART_STATE, 8 }, { MC_Q_EXL2, MC_PART_STATE, 4096 },
+        { MC_Q_INT8, MC_PART_ZERO, 64 }, { MC_Q_TORCHAO, MC_PART_ZERO, 64 }, { MC_Q_QUARK_INT4, MC_PART_ZERO, 4 },
+    };
+    size_t n = 0;
+    for (size_t i = 0; i < MC_COUNT(table) && n < 2; i++)
+        if (q->layout == table[i].layout && q->parts[table[i].part] && bytes_of(q->parts[table[i].part]) > 0) {
+            uint64_t have = bytes_of(q->parts[table[i].part]);
+            want[n++] = (mc_small){ .t = q->parts[table[i].part], .part = table[i].part, .want = have < table[i].n ? (uint32_t)have : table[i].n };
+        }
+    return n;
+}
+
+/* Facts that are the same for all modules of a writer: a sample of them is enough in a model of tens of thousands. */
+static bool can_sample(mc_layout l)
+{
+    return l == MC_Q_GPTQ || l == MC_Q_AWQ || l == MC_Q_INT8 || l == MC_Q_TORCHAO || l == MC_Q_QUARK_INT4;
+}
+
+enum { SAMPLES = 4096 };
+
+static mc_small *collect_wants(const mc_quant *q, mc_arena *a, size_t *n)
+{
+    mc_small want[2], *v;
+    size_t   all = 0, samples = 0, step, seen = 0;
+    for (size_t i = 0; i < q->n_modules; i++) {
+        all += q->modules[i].layout == MC_Q_PLAIN ? 0 : wants_of(&q->modules[i], want);
+        samples += can_sample(q->modules[i].layout);
+    }
+    step = samples / SAMPLES + 1;
+    *n = 0;
+    if (all == 0 || !(v = MC_NEW(a, mc_small, all)))
+        return NULL;
+    for (uint32_t i = 0; i < q->n_modules; i++) {
+        if (q->modules[i].layout == MC_Q_PLAIN || (can_sample(q->modules[i].layout) && seen++ % step != 0))
+            continue;
+        size_t k = wants_of(&q->modules[i], want);
+        for (size_t j = 0; j < k; j++) {
+            v[*n] = want[j];
+            v[(*n)++].module = i;
+        }
+    }
+    return v;
+}
+
+/* ---- all of it ---- */
+
+static bool build_all(mc_model *m, const mc_kb *kb, const uint32_t *kinds, mc_quant *q)
+{
+    size_t names = 0, cap_orphans = 0;
+    for (size_t c = 0; c < m->n_components; c++)
+        names += m->components[c].inv.names.n;
+    q->cap_modules = names;
+    q->modules = MC_NEW(m->arena, mc_module, names);
+    if (!q->modules)
+        return false;
+    for (uint32_t c = 0; c < m->n_components; c++) {
+        build b = { .p = { m, kb, kinds, &m->components[c].inv }, .q = q, .component = c };
+        if (m->components[c].kind != MC_COMP_COPY && b.p.inv->names.n > 0 && !add_inventory(&b, &cap_orphans))
+            return false;
+    }
+    return true;
+}
+
+void mc_find_modules(mc_model *m, const mc_kb *kb, mc_small_reader *read, void *arg)
+{
+    size_t          names = 0, n = 0, k = 0;
+    const uint32_t *kinds = make_kinds(m, kb);
+    mc_quant       *q = MC_NEW(m->arena, mc_quant, 1);
+    for (size_t c = 0; c < m->n_components; c++)
+        names += m->components[c].inv.names.n;
+    if (names == 0 || !kinds || !q || !build_all(m, kb, kinds, q))
+        return;
+    q->declared = MC_NONE;
+    q->symmetric = MC_UNKNOWN;
+    m->quant = q;
+    mc_small *small = read ? collect_wants(q, m->arena, &n) : NULL;
+    if (n)
+        read(arg, small, n);
+    for (uint32_t i = 0; i < q->n_modules; i++) {
+        size_t first = k;
+        while (k < n && small[k].module == i)
+            k++;
+        mc_pack p = { m, kb, kinds, &m->components[q->modules[i].component].inv };
+        mc_fill_module(&p, &q->modules[i], k > first ? small + first : NULL, k - first);
+    }
+}
