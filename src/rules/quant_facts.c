@@ -1,15 +1,5 @@
-/* What the declared block says of every module, asked once for all rules of the family. */
+/* What all rules of the family ask: the declared block, its verdict on a module, words for modules. */
 #include "rules/quant_rules.h"
-
-static void ask(mc_quant_facts *f)
-{
-    for (size_t i = 0; i < f->q->n_modules; i++) {
-        if (f->q->modules[i].component != f->component)
-            continue;
-        mc_verdict v = mc_claim_verdict(f->claim, &f->q->modules[i]);
-        f->said[i] = (mc_said){ v.scheme, v.excluded_by, v.doubt };
-    }
-}
 
 const mc_quant_facts *mc_quant_gather(mc_check *cx)
 {
@@ -22,15 +12,9 @@ const mc_quant_facts *mc_quant_gather(mc_check *cx)
     f->q = m->quant;
     if (f->q->declared < f->q->n_claims) {
         f->claim = &f->q->claims[f->q->declared];
-        f->component = f->claim->file < m->n_files ? m->files[f->claim->file].component : 0;
+        f->component = f->claim->component;
     }
     f->complete = f->component < m->n_components && m->components[f->component].inv.complete;
-    if (f->claim) {
-        f->said = MC_NEW(cx->arena, mc_said, f->q->n_modules + 1);
-        if (!f->said)
-            return NULL;
-        ask(f);
-    }
     return cx->memo = f;
 }
 
@@ -39,21 +23,20 @@ bool mc_quant_packed(const mc_module *m)
     return m->layout != MC_Q_PLAIN && m->layout != MC_Q_RAW8;
 }
 
-static const mc_said *said_of(const mc_quant_facts *f, const mc_module *m)
-{
-    return f->said && m->component == f->component ? &f->said[m - f->q->modules] : NULL;
-}
-
 bool mc_quant_excluded(const mc_quant_facts *f, const mc_module *m)
 {
-    const mc_said *s = said_of(f, m);
-    return s && ((s->by && !s->scheme) || (s->scheme && s->scheme->quantized == MC_NO));
+    if (!f->claim || m->component != f->component)
+        return false;
+    mc_verdict v = mc_claim_verdict(f->claim, m);
+    return !v.doubt && (v.scheme ? v.scheme->quantized == MC_NO : v.excluded_by || v.target);
 }
 
 const mc_scheme *mc_quant_scheme(const mc_quant_facts *f, const mc_module *m)
 {
-    const mc_said *s = said_of(f, m);
-    return s && !s->doubt && s->scheme && s->scheme->quantized != MC_NO ? s->scheme : NULL;
+    if (!f->claim || m->component != f->component)
+        return NULL;
+    mc_verdict v = mc_claim_verdict(f->claim, m);
+    return v.scheme && !v.doubt && v.scheme->quantized != MC_NO ? v.scheme : NULL;
 }
 
 bool mc_quant_method(const mc_quant_facts *f, const char *method)

@@ -43,6 +43,12 @@ static const char *lacks_compressed(const mc_scheme *s, const mc_module *m)
     return s->desc_act == MC_YES && !m->parts[MC_PART_INDEX] ? "weight_g_idx" : NULL;
 }
 
+static bool is_dtype(const mc_check *cx, const mc_tensor *t, const char *name)
+{
+    const mc_dtype *d = mc_kb_dtype(cx->kb, t->dtype);
+    return d && mc_str_is(d->name, name);
+}
+
 typedef struct { mc_check *cx; const mc_quant_facts *f; bool fp8, scaled; } companions;
 
 /* A part that the declared scheme needs and the module lacks; NULL: none. */
@@ -55,11 +61,10 @@ static const char *lacks_declared(const companions *c, const mc_module *m)
     if (mc_quant_method(c->f, "compressed-tensors"))
         return lacks_compressed(s, m);
     if (mc_quant_method(c->f, "bitsandbytes")) {
-        const mc_dtype *d = mc_kb_dtype(c->cx->kb, w->dtype);
-        bool            bare = m->layout == MC_Q_PLAIN && w->rank == 2 && d && mc_str_is(d->name, "I8");
+        bool bare = m->layout == MC_Q_RAW8 && w->rank == 2 && is_dtype(c->cx, w, "I8");
         return bare && s->bits.known && s->bits.v == 8 ? "SCB" : NULL;
     }
-    if (c->fp8 && m->layout == MC_Q_RAW8)
+    if (c->fp8 && m->layout == MC_Q_RAW8 && w->rank >= 2 && !is_dtype(c->cx, w, "I8"))
         return c->scaled ? "weight_scale_inv or weight_scale" : NULL;
     return lacks_gptq(s, m);
 }
@@ -96,7 +101,7 @@ void mc_check_companion_missing(mc_check *cx)
     for (size_t i = 0; i < c.f->q->n_modules; i++) {
         const mc_module *m = &c.f->q->modules[i];
         const char      *what = m->missing.what && !forgiven(&c, m) ? m->missing.what : c.f->claim ? lacks_declared(&c, m) : NULL;
-        if (what && !m->transposed && m->component == c.f->component)
+        if (what && !mc_quant_turned(m) && m->component == c.f->component)
             mc_hit_add(cx, tell_missing, mc_quant_hit(c.f, m, file_of(m), what, 0, 0));
     }
 }
@@ -132,17 +137,18 @@ static mc_finding *tell_shape(mc_check *cx, const mc_hit *v, size_t n)
     const mc_module      *m = facts ? mc_quant_of(facts, v) : NULL;
     const mc_tensor      *scale = m ? m->parts[MC_PART_SCALE] : NULL;
     mc_str                shape = scale ? mc_quant_shape(cx->arena, scale) : MC_STR("?");
-    mc_str                first = n == 1 ? v->name : mc_format(cx->arena, "%zu modules are inconsistent: %.*s", n, MC_FMT(v->name));
+    mc_str                of = m && m->shape.tensor.n && v->what == m->shape.what ? m->shape.tensor : v->name;
+    mc_str                first = n == 1 ? of : mc_format(cx->arena, "%zu modules are inconsistent: %.*s", n, MC_FMT(of));
     unsigned long long    a = v->a, b = v->b;
     mc_finding           *f;
     if (v->what == block_scales)
         f = mc_report(cx, v->file, "%.*s needs block scales [%llu, %llu], stored are %.*s", MC_FMT(first), a, b, MC_FMT(shape));
     else if (v->what == nvfp4_groups)
         f = mc_report(cx, v->file, "%.*s has groups of %llu, NVFP4 has groups of %llu", MC_FMT(first), a, b);
-    else if (m && m->shape.tensor.n && (a || b))
-        f = mc_report(cx, v->file, "%.*s: %.*s: %s (%llu, expected %llu)", MC_FMT(first), MC_FMT(m->shape.tensor), v->what, a, b);
+    else if (a || b)
+        f = mc_report(cx, v->file, "%.*s %s (%llu needed, %llu stored)", MC_FMT(first), v->what, a, b);
     else
-        f = mc_report(cx, v->file, "%.*s: %s", MC_FMT(first), v->what);
+        f = mc_report(cx, v->file, "%.*s %s", MC_FMT(first), v->what);
     for (size_t i = 0; m && i < MC_N_PARTS; i++)
         if (m->parts[i] && i != MC_PART_BIAS && i != MC_PART_INPUT)
             mc_because(cx, f, "stored", (mc_origin){ m->parts[i]->file, m->parts[i]->name }, "%.*s", MC_FMT(mc_quant_shape(cx->arena, m->parts[i])));
@@ -156,7 +162,7 @@ void mc_check_companion_shape(mc_check *cx)
     for (size_t i = 0; f && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         uint64_t         want[2];
-        if (!mc_quant_packed(m) || m->transposed)
+        if (!mc_quant_packed(m) || mc_quant_turned(m))
             continue;
         const mc_scheme *s = mc_quant_scheme(f, m);
         if (m->shape.what)

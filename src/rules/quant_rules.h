@@ -1,22 +1,19 @@
 /* quant_rules.h - what the checks of the quantization family share. Internal to the rules.
  *
  * quant.c           the table
- * quant_facts.c     what the declared block says of every module, asked once
- * quant_modules.c   MC420-MC422: companions       quant_bits.c     MC430-MC432: bits, groups, layout
- * quant_dims.c      MC433, MC434                  quant_scope.c    MC435, MC436: lists against tensors
- * quant_fused.c     MC437, MC438                  quant_data.c     MC445-MC447: a few bytes of tensor data */
+ * quant_facts.c     what all of them ask
+ * quant_modules.c   MC420, MC421: companions        quant_surplus.c  MC422
+ * quant_bits.c      MC430-MC432: bits, groups, layout    quant_dims.c   MC433, MC434
+ * quant_scope.c     MC435, MC436: lists against tensors  quant_fused.c  MC437, MC438
+ * quant_data.c      MC445-MC447: a few bytes of tensor data */
 #ifndef MODELCHECK_RULES_QUANT_RULES_H
 #define MODELCHECK_RULES_QUANT_RULES_H
 #include "model/quant.h"
 #include "rules/rule.h"
 
-/* What the declared block says of one module, after overrides. scheme NULL: nothing, or `by` says what excludes it. */
-typedef struct { const mc_scheme *scheme; const mc_pattern *by; bool doubt; /* dialects disagree */ } mc_said;
-
 typedef struct {
     const mc_quant *q;
     const mc_claim *claim;      /* the declared one; NULL: no file declares anything */
-    mc_said        *said;       /* by module id; NULL without a claim */
     uint32_t        component;  /* whose modules the claim is about */
     bool            complete;   /* every file of that component's read set could be read */
 } mc_quant_facts;
@@ -32,6 +29,8 @@ mc_str mc_quant_shape(mc_arena *a, const mc_tensor *t);                     /* "
 mc_str mc_quant_leaf(mc_str module);                                        /* "up_proj" */
 /* MC433 explains the module: a packed dimension is the configuration's, rounded up. have, want and m may be NULL. */
 bool mc_quant_padded(const mc_check *cx, const mc_module *m, const char **key, uint64_t *have, uint64_t *want, uint64_t *multiple);
+
+bool mc_quant_turned(const mc_module *m);                                   /* MC434 explains it: FP4 packed along the wrong axis */
 
 void mc_check_companion_missing(mc_check *cx);  /* MC420 */
 void mc_check_companion_shape(mc_check *cx);    /* MC421 */

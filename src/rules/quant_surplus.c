@@ -1,15 +1,9 @@
-/* MC422: companions that nothing needs.
- *
- * A companion without a weight is looked for by forms: as many scales as weights of the same form are taken for pairs, so that a
- * set of 92,000 tensors costs some dozen look-ups. Only where the counts differ each companion is looked up. */
+/* MC422: companions that nothing needs. Those without a weight were found while the modules were built. */
 #include "rules/quant_rules.h"
 
 #include <string.h>
 
 static const char *const companions[] = { ".scales", ".qzeros", ".weight_scale", ".weight_scale_inv", ".weight_scale_2", ".weight_zero_point", ".g_idx", ".weight_g_idx" };
-/* What a weight may be called in any scheme that has one of these companions. */
-static const char *const weights[] = { ".weight", ".qweight", ".weight_packed", ".B", ".codes", ".indices", ".blocks", ".q_weight", ".W_q", ".dqweight", ".trellis", ".Qidxs",
-                                       ".dense_weights", ".B_24", ".weight.compressed", ".weight._data", ".weight._data._data" };
 
 typedef struct {
     mc_check             *cx;
@@ -17,12 +11,12 @@ typedef struct {
     const mc_inventory   *inv;
 } surplus;
 
-static size_t suffix_of(mc_str name)
+static bool companion(mc_str name)
 {
     for (size_t i = 0; i < MC_COUNT(companions); i++)
         if (mc_str_ends(name, companions[i]))
-            return strlen(companions[i]);
-    return 0;
+            return true;
+    return false;
 }
 
 /* The tensor of that name with another end. */
@@ -35,16 +29,6 @@ static const mc_tensor *sibling(const mc_inventory *inv, mc_str stem, const char
     memcpy(name, stem.p, stem.n);
     memcpy(name + stem.n, end, n);
     return mc_inventory_find(inv, (mc_str){ name, stem.n + n });
-}
-
-static const mc_tensor *weight_of(const mc_inventory *inv, mc_str stem)
-{
-    for (size_t i = 0; i < MC_COUNT(weights); i++) {
-        const mc_tensor *t = sibling(inv, stem, weights[i]);
-        if (t)
-            return t;
-    }
-    return NULL;
 }
 
 static const char orphan[] = "without a weight", mlx_biases[] = "biases", zero_point[] = "zero point", group_index[] = "group index", plain_scale[] = "scale of a plain weight";
@@ -66,36 +50,6 @@ static mc_finding *tell(mc_check *cx, const mc_hit *v, size_t n)
 static void add(surplus *s, const mc_tensor *t, uint32_t module, const char *what)
 {
     mc_hit_add(s->cx, tell, (mc_hit){ .file = t->file, .module = module, .name = t->name, .what = what });
-}
-
-/* ---- companions without a weight ---- */
-
-/* Marks forms whose companions and weights differ in number; true if there are any. */
-static bool suspicious_forms(const surplus *s, bool *suspicious)
-{
-    bool any = false;
-    for (size_t i = 0; i < s->inv->form_names.n; i++) {
-        const mc_form *form = &s->inv->forms[i];
-        size_t         n = suffix_of(form->first->name);
-        if (!n)
-            continue;
-        const mc_tensor *w = weight_of(s->inv, mc_str_cut(form->first->name, 0, form->first->name.n - n));
-        suspicious[i] = !w || s->inv->forms[w->form].n != form->n;
-        any |= suspicious[i];
-    }
-    return any;
-}
-
-static void orphans(surplus *s)
-{
-    bool *suspicious = MC_NEW(s->cx->arena, bool, s->inv->form_names.n + 1);
-    if (!suspicious || !suspicious_forms(s, suspicious))
-        return;
-    for (size_t i = 0; i < s->inv->names.n; i++) {
-        const mc_tensor *t = s->inv->first[i];
-        if (suspicious[t->form] && !weight_of(s->inv, mc_str_cut(t->name, 0, t->name.n - suffix_of(t->name))))
-            add(s, t, MC_NONE, orphan);
-    }
 }
 
 /* ---- companions of a kind that the scheme does not have ---- */
@@ -157,6 +111,8 @@ void mc_check_companion_surplus(mc_check *cx)
     for (size_t i = 0; s.f->claim && i < s.f->q->n_modules; i++)
         if (mc_quant_packed(&s.f->q->modules[i]))
             of_module(&s, &s.f->q->modules[i], compressed);
-    orphans(&s);
+    for (size_t i = 0; i < s.f->q->n_orphans; i++)
+        if (companion(s.f->q->orphans[i]->name))
+            add(&s, s.f->q->orphans[i], MC_NONE, orphan);
     scales_of_plain(&s);
 }

@@ -1,7 +1,7 @@
 /* MC505: shapes against the dimensions in config.json, for decoders whose modules are known by name.
  *
- * Packed modules are judged by the logical shape that their own tensors fix; where that took a witness such as hidden_size,
- * they say nothing here. Rows of q, k and v depend on head counts and are not judged. */
+ * Of a packed module the logical shape counts, as its layout shows it; one that is unknown is not judged. Rows of q, k and v depend on
+ * head counts and are not judged. */
 #include "model/quant.h"
 #include "rules/size.h"
 
@@ -32,9 +32,7 @@ typedef struct {
     const mc_inventory  *inv;
     uint32_t             file;  /* config.json */
     dimension            dim[N_DIMENSIONS];
-    mc_finding          *out;
     const mc_tensor     *last;  /* reported last: a tensor counts once */
-    mc_str               last_name;
 } judge;
 
 static bool plain(const mc_check *cx, const mc_tensor *t)
@@ -53,22 +51,49 @@ static bool padded(uint64_t have, uint64_t want)
     return false;
 }
 
+/* ---- words ---- */
+
+static const char *const axes[] = { "rows", "columns", "elements" };
+
+static mc_str shape_of(const mc_check *cx, const mc_hit *h, mc_origin *from)
+{
+    const mc_quant *q = cx->model->quant;
+    if (q && h->module < q->n_modules) {
+        const mc_module *m = &q->modules[h->module];
+        *from = (mc_origin){ m->parts[MC_PART_WEIGHT] ? m->parts[MC_PART_WEIGHT]->file : MC_NONE, m->name };
+        return mc_format(cx->arena, "[%llu, %llu]", (unsigned long long)m->out, (unsigned long long)m->in);
+    }
+    const mc_tensor *t = mc_inventory_find(&cx->model->components[0].inv, h->name);
+    if (!t)
+        return MC_STR("?");
+    *from = (mc_origin){ t->file, t->name };
+    return t->rank == 1 ? mc_format(cx->arena, "[%llu]", (unsigned long long)t->dims[0])
+                        : mc_format(cx->arena, "[%llu, %llu]", (unsigned long long)t->dims[0], (unsigned long long)t->dims[1]);
+}
+
+/* what: the key of config.json; a: what it demands; b: of which axis. */
+static mc_finding *tell(mc_check *cx, const mc_hit *v, size_t n)
+{
+    (void)n;
+    mc_origin from = { MC_NONE, MC_STR("") };
+    mc_str    shape = shape_of(cx, v, &from);
+    uint64_t  stated = 0;
+    (void)mc_size_config_int(cx->model, v->what, &stated);
+    mc_finding *out = mc_report(cx, v->file, "%.*s is %.*s%s, %s = %llu needs %llu %s: loaders stop with a size mismatch", MC_FMT(v->name), MC_FMT(shape),
+                                v->module == MC_NONE ? "" : " by its packed layout", v->what, (unsigned long long)stated, (unsigned long long)v->a, axes[v->b]);
+    mc_because(cx, out, v->what, (mc_origin){ v->file, mc_format(cx->arena, "/%s", v->what) }, "%llu", (unsigned long long)stated);
+    mc_because(cx, out, "stored", from, "%.*s", MC_FMT(shape));
+    return out;
+}
+
 static void contradict(judge *j, const mc_tensor *t, const demand *d, uint64_t want)
 {
-    const dimension *dim = &j->dim[d->dim];
-    if (!j->out) {
-        mc_str shape = t->rank == 1 ? mc_format(j->cx->arena, "[%llu]", (unsigned long long)t->dims[0])
-                                    : mc_format(j->cx->arena, "[%llu, %llu]", (unsigned long long)t->dims[0], (unsigned long long)t->dims[1]);
-        j->out = mc_report(j->cx, j->file, "%.*s is %.*s, %s = %llu needs %llu %s: loaders stop with a size mismatch", MC_FMT(t->name), MC_FMT(shape), dim->key,
-                           (unsigned long long)dim->v, (unsigned long long)want, d->rank == 1 ? "elements" : d->axis ? "columns" : "rows");
-        mc_because(j->cx, j->out, dim->key, (mc_origin){ j->file, mc_format(j->cx->arena, "/%s", dim->key) }, "%llu", (unsigned long long)dim->v);
-        mc_because(j->cx, j->out, "stored", (mc_origin){ t->file, t->name }, "%.*s", MC_FMT(shape));
-    }
-    if (t != j->last || t->name.p != j->last_name.p)
-        mc_subject(j->out, t->name);
+    if (t != j->last)
+        mc_hit_add(j->cx, tell, (mc_hit){ .file = j->file, .module = MC_NONE, .name = t->name, .what = j->dim[d->dim].key, .a = want, .b = d->rank == 1 ? 2 : d->axis });
     j->last = t;
-    j->last_name = t->name;
 }
+
+/* ---- plain tensors ---- */
 
 /* The tensor of that name; a prefix that leaves no room is no model's of the table. */
 static const mc_tensor *named(const judge *j, mc_str prefix, const char *tail)
@@ -117,58 +142,72 @@ static void ask_layers(judge *j, const mc_size_facts *f, const demand *list, siz
                 ask(j, f->layers[i].prefix, &list[k]);
 }
 
-/* ---- packed modules ---- */
+/* ---- packed modules, by the logical shape that their layout shows ---- */
 
+static bool tail_is(mc_str tail, const demand *d)
+{
+    size_t n = strlen(d->tail) - (sizeof ".weight" - 1);
+    return tail.n == n && memcmp(tail.p, d->tail, n) == 0;
+}
+
+/* What the tensors of the module fix by themselves; a witness such as hidden_size would only repeat the configuration. */
 static bool decided(const mc_module *m)
 {
-    return m->layout != MC_Q_PLAIN && m->layout != MC_Q_RAW8 && m->in && m->out && m->experts == 1 && m->bits_certain && m->in_witness.n == 0 && !m->transposed &&
-           !m->missing.what && !m->shape.what && m->parts[MC_PART_WEIGHT];
+    return m->component == 0 && m->layout != MC_Q_PLAIN && m->layout != MC_Q_RAW8 && m->layout != MC_Q_GGML && m->in && m->out && m->experts == 1 && m->bits_certain &&
+           !m->transposed && !m->missing.what && !m->shape.what;
 }
 
 /* Packed codes fill words, and writers fill tiles. */
 static bool padded_codes(uint64_t have, uint64_t want)
 {
-    static const uint64_t multiples[] = { 8, 16, 32 };
-    for (size_t i = 0; i < MC_COUNT(multiples); i++)
-        if (have > want && have - want < multiples[i] && have % multiples[i] == 0)
-            return true;
-    return padded(have, want);
+    return (have > want && have - want < 32 && have % 8 == 0) || padded(have, want);
 }
 
-static void ask_packed(judge *j, const mc_module *m, mc_str tail)
+/* Adds at most one hit a module: the first contradiction is named. */
+static void ask_module(judge *j, const mc_module *m, mc_str tail, const demand *list, size_t n)
 {
-    uint64_t shape[] = { m->out, m->in }, want;
-    for (size_t i = 0; i < MC_COUNT(of_layer); i++) {
-        const demand    *d = &of_layer[i];
-        const dimension *dim = &j->dim[d->dim];
-        mc_str           name = mc_str_of(d->tail);
-        name.n -= sizeof ".weight" - 1;
-        if (!dim->known || !mc_str_eq(tail, name) || ckd_mul(&want, dim->v, (uint64_t)d->times))
+    for (size_t i = 0; i < n; i++) {
+        const dimension *dim = &j->dim[list[i].dim];
+        uint64_t         want, have = list[i].axis ? m->in : m->out;
+        if (!tail_is(tail, &list[i]) || list[i].rank != 2 || !dim->known || !have || ckd_mul(&want, dim->v, (uint64_t)list[i].times))
             continue;
-        if (shape[d->axis] == want || shape[1 - d->axis] == want || padded_codes(shape[d->axis], want))
+        if (have == want || (list[i].dim != VOCAB && padded_codes(have, want)) || (list[i].axis && m->in_witness.n))
             continue;
-        mc_tensor logical = *m->parts[MC_PART_WEIGHT];
-        logical.dims = shape;
-        logical.rank = 2;
-        logical.name = m->name;
-        contradict(j, &logical, d, want);
+        mc_hit_add(j->cx, tell, (mc_hit){ .file = j->file, .module = (uint32_t)(m - j->cx->model->quant->modules), .name = m->name, .what = dim->key, .a = want,
+                                          .b = list[i].axis });
         return;
     }
 }
 
-static void ask_modules(judge *j, const mc_size_facts *f)
+/* "mlp.up_proj" of a layer that the configuration counts; "" for any other module. */
+static mc_str layer_tail(const mc_size_facts *f, mc_str name, uint64_t count)
+{
+    mc_str   stack = f->stacks[f->decoder].prefix;
+    size_t   end;
+    uint64_t index;
+    if (name.n <= stack.n || memcmp(name.p, stack.p, stack.n) != 0 || !mc_size_digits(name, stack.n, &end, &index) || index >= count)
+        return MC_STR("");
+    uint32_t layer = mc_strset_find(&f->layer_ids, mc_str_cut(name, 0, end + 1));
+    return layer < f->n_layers && f->layers[layer].mtp ? MC_STR("") : mc_str_cut(name, end + 1, name.n);
+}
+
+static void ask_packed(judge *j, const mc_size_facts *f, mc_str base, bool table)
 {
     const mc_quant *q = j->cx->model->quant;
-    mc_str          stack = f->stacks[f->decoder].prefix;
-    uint64_t        count = UINT64_MAX, index;
-    size_t          end;
+    uint64_t        count = UINT64_MAX;
     (void)mc_size_config_int(j->cx->model, "num_hidden_layers", &count);
-    for (size_t i = 0; q && q->n_packed && i < q->n_modules; i++) {
+    for (size_t i = 0; q && i < q->n_modules; i++) {
         const mc_module *m = &q->modules[i];
-        if (m->component != 0 || !decided(m) || m->name.n <= stack.n || memcmp(m->name.p, stack.p, stack.n) != 0)
+        if (!decided(m))
             continue;
-        if (mc_size_digits(m->name, stack.n, &end, &index) && index < count && m->cls != MC_CLS_MTP)
-            ask_packed(j, m, mc_str_cut(m->name, end + 1, m->name.n));
+        mc_str tail = layer_tail(f, m->name, count);
+        if (tail.n) {
+            if (table)
+                ask_module(j, m, tail, of_layer, MC_COUNT(of_layer));
+            ask_module(j, m, tail, of_router, MC_COUNT(of_router));
+        } else if (table && m->name.n > base.n && memcmp(m->name.p, base.p, base.n) == 0) {
+            ask_module(j, m, mc_str_cut(m->name, base.n, m->name.n), of_model, MC_COUNT(of_model));
+        }
     }
 }
 
@@ -196,9 +235,8 @@ void mc_check_shapes(mc_check *cx)
     base.n -= sizeof "layers." - 1;
     for (size_t i = 0; table && i < MC_COUNT(of_model); i++)
         ask(&j, base, &of_model[i]);
-    if (table) {
+    if (table)
         ask_layers(&j, f, of_layer, MC_COUNT(of_layer));
-        ask_modules(&j, f);
-    }
     ask_layers(&j, f, of_router, MC_COUNT(of_router));
+    ask_packed(&j, f, base, table);
 }
