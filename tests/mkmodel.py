@@ -19,8 +19,9 @@ model/; ../NAME reaches the directory beside it. Directives:
   spread PATH SIZE OFF+LEN...  PATH's bytes put at these places of a sparse file of SIZE bytes, one run after the other
 
   safetensors PATH             a block; a second block of the same path adds to the first
-    tensor NAME DTYPE SHAPE [at=B:E] [bytes=N] [entry=JSON] [fill=NAME] [zero]
-                               NAME may hold {0..3} and {a,b}; SHAPE is 96x64 or scalar; fill=NAME: contents of that name
+    tensor NAME DTYPE SHAPE [at=B:E] [bytes=N] [entry=JSON] [fill=NAME] [zero] [hex=HEX] [ints=LIST] [text=TEXT]
+                               NAME may hold {0..3} and {a,b}; SHAPE is 96x64, scalar, or text: as long as TEXT; fill=NAME:
+                               contents of that name; hex: repeated; ints=0..255//128 or ints=3,1,2 (the last repeated)
     meta KEY VALUE | no-meta   default: format=pt
     drop NAME... | rename GLOB NEW | prefix OLD NEW | retype GLOB DTYPE | reshape GLOB SHAPE | option GLOB at=0:4...
     gap NAME N                 N unused bytes in front of a tensor

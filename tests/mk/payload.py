@@ -36,9 +36,33 @@ def make(dtype, size, name):
     return bytes(out)
 
 
-def put(f, dtype, size, name, zero):
+def stated(dtype, size, options):
+    """Contents that a tensor line spells out, or None: hex=77777777 (repeated to the size), text={...} (as it is),
+    ints=0..255//128 (i // 128 for each i) or ints=3,1,2 (the last one repeated)."""
+    if "hex" in options:
+        pattern = bytes.fromhex(options["hex"])
+        return (pattern * (size // len(pattern) + 1))[:size]
+    if "text" in options:
+        return options["text"].encode()[:size].ljust(size, b" ")
+    if "ints" in options:
+        width = BITS[dtype] // 8
+        if ".." in options["ints"]:
+            run, _, by = options["ints"].partition("//")
+            first, last = (int(x) for x in run.split(".."))
+            values = [i // int(by or 1) for i in range(first, last + 1)]
+        else:
+            values = [int(x) for x in options["ints"].split(",")]
+        values += values[-1:] * (size // width - len(values))
+        return b"".join(v.to_bytes(width, "little", signed=v < 0) for v in values)[:size]
+    return None
+
+
+def put(f, dtype, size, name, zero, options={}):
     """Writes a payload at the file position, or leaves a hole of that size."""
-    if zero or size >= HOLE_FROM:
+    data = stated(dtype, size, options)
+    if data is not None:
+        f.write(data)
+    elif zero or size >= HOLE_FROM:
         f.seek(size, 1)
     else:
         f.write(make(dtype, size, name))

@@ -61,7 +61,7 @@ class File:
             f.write((n % (1 << 64)).to_bytes(8, "little") + head)
             for t, begin, end in self.layout():
                 f.seek(8 + len(head) + begin)
-                payload.put(f, t["dtype"], end - begin, t.get("fill", t["name"]), "zero" in t)
+                payload.put(f, t["dtype"], end - begin, t.get("fill", t["name"]), "zero" in t, t)
             f.truncate(max(f.tell(), 8 + len(head)))
             f.seek(0, 2)
             f.write(self.trailing)
@@ -71,8 +71,9 @@ class File:
         op, args = words[0], words[1:]
         if op == "tensor":
             options = dict((w.split("=", 1) if "=" in w else (w, "")) for w in args[3:])
+            shape = [len(options["text"].encode())] if args[2] == "text" else payload.shape_of(args[2])
             for name in expand(args[0]):
-                self.tensors.append({"name": name, "dtype": args[1], "shape": payload.shape_of(args[2]), **options})
+                self.tensors.append({"name": name, "dtype": args[1], "shape": shape, **options})
         elif op == "meta":
             self.meta = dict(self.meta or {}, **{args[0]: args[1]})
         elif op == "no-meta":
