@@ -194,7 +194,7 @@ void mc_text_quant_mix(mc_out *o, const mc_model *m, unsigned columns, mc_arena 
                                              MC_CLS_VISION, MC_CLS_MTP, MC_CLS_OTHER };
     const mc_quant *q = m->quant;
     uint64_t        all = 0, packed = 0;
-    if (!q || q->n_packed == 0)
+    if (!q || (q->n_packed == 0 && !stated(q->method)))
         return;
     mc_putf(o, "  %-14s", "quantization");
     if (!mc_text_scheme(o, m))
@@ -204,15 +204,15 @@ void mc_text_quant_mix(mc_out *o, const mc_model *m, unsigned columns, mc_arena 
         mc_put(o, ", claimed by ");
         mc_put_text(o, by);
     }
-    mc_put(o, "\n");
-    for (int i = 0; i < MC_N_CLASSES; i++)
+    mc_put(o, q->n_packed ? "\n" : "; no tensor is packed\n");
+    for (int i = 0; q->n_packed && i < MC_N_CLASSES; i++)
         if (q->by_class[i].known && (ckd_add(&all, all, q->by_class[i].parameters) || ckd_add(&packed, packed, q->by_class[i].packed_parameters)))
             return;
-    for (size_t i = 0; i < MC_COUNT(order); i++)
+    for (size_t i = 0; q->n_packed && i < MC_COUNT(order); i++)
         if (q->by_class[order[i]].known && q->by_class[order[i]].parameters)
             class_row(o, q, order[i], bar_width(columns));
     if (all)
-        mc_putf(o, "  %-14s%.1f %% of the parameters are quantized\n", "", 100.0 * (double)packed / (double)all);
+        mc_putf(o, "  %-14s%.1f %% of the parameters are quantized\n", "", packed < all && packed > all / 1000 * 999 ? 99.9 : 100.0 * (double)packed / (double)all);
 }
 
 /* The packed ones; what is plain, the list of tensors says. */

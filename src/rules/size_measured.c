@@ -56,10 +56,11 @@ static bool declared_bits(mc_check *cx, measure *x)
     if (!q || q->declared >= q->n_claims)
         return false;
     const mc_claim *c = &q->claims[q->declared];
-    if (!c->base.bits.known || c->base.bits.v < 1 || c->base.bits.v > 8 || c->base.quantized == MC_NO)
+    int64_t         bits = c->n_overrides && q->bits.known ? q->bits.v : c->base.bits.known ? c->base.bits.v : 0; /* of several widths the one of most parameters */
+    if (bits < 1 || bits > 8 || c->base.quantized == MC_NO)
         return false;
-    *x = (measure){ .label = mc_format(cx->arena, "%lld bits", (long long)c->base.bits.v), .nominal = (double)c->base.bits.v,
-                    .says = mc_file_path(cx->model, c->file), .from = c->base.bits.from };
+    *x = (measure){ .label = mc_format(cx->arena, "%lld bits", (long long)bits), .nominal = (double)bits, .says = mc_file_path(cx->model, c->file),
+                    .from = c->base.bits.known ? c->base.bits.from : (mc_origin){ c->file, c->at } };
     return true;
 }
 
@@ -193,7 +194,7 @@ static void say_total(mc_check *cx, mc_finding *out)
 
 void mc_check_measured_bits(mc_check *cx)
 {
-    static const mc_kind not_judged[] = { MC_KIND_ADAPTER, MC_KIND_PROJECTOR, MC_KIND_VOCAB, MC_KIND_IMATRIX, MC_KIND_NONE };
+    static const mc_kind not_judged[] = { MC_KIND_ADAPTER, MC_KIND_PROJECTOR, MC_KIND_VOCAB, MC_KIND_IMATRIX, MC_KIND_STATIC_EMBEDDING, MC_KIND_NONE };
     const mc_model *m = cx->model;
     measure         x;
     mc_finding     *out = NULL;
