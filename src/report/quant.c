@@ -23,15 +23,17 @@ static void put_grain(mc_out *o, mc_grain grain, uint64_t group, const uint64_t 
         mc_putf(o, " per %s", name);
 }
 
-bool mc_text_scheme(mc_out *o, const mc_model *m)
+bool mc_text_scheme(mc_out *o, const char *before, const mc_model *m)
 {
     const mc_quant *q = m->quant;
     if (mc_gguf_label(m)) {
+        mc_put(o, before);
         mc_put(o, mc_gguf_label(m));
         return true;
     }
     if (!q || !stated(q->method) || m->format == MC_FMT_GGUF)
         return false;
+    mc_put(o, before);
     mc_put_text(o, q->method.v);
     if (stated(q->format) && !mc_str_eq(q->format.v, q->method.v)) {
         mc_put(o, " ");
@@ -197,8 +199,8 @@ void mc_text_quant_mix(mc_out *o, const mc_model *m, unsigned columns, mc_arena 
     if (!q || (q->n_packed == 0 && !stated(q->method)))
         return;
     mc_putf(o, "  %-14s", "quantization");
-    if (!mc_text_scheme(o, m))
-        mc_put(o, "not named by the tensors");
+    if (!mc_text_scheme(o, "", m))
+        mc_put(o, m->format == MC_FMT_GGUF ? "block types of GGUF" : "of no known method");
     mc_str by = claimed_by(m, a);
     if (by.n) {
         mc_put(o, ", claimed by ");

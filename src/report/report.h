@@ -84,7 +84,7 @@ void mc_text_memory_line(mc_out *o, const char *label, const mc_floor *f);
 void mc_text_mix(mc_out *o, const mc_mix *mix);
 void mc_text_findings(mc_out *o, const mc_result *r, const mc_report_options *options);
 /* quant.c: false: nothing to say. modules: one line a module, for show --tensors. */
-bool mc_text_scheme(mc_out *o, const mc_model *m);                                             /* "gptq 4-bit g128" */
+bool mc_text_scheme(mc_out *o, const char *before, const mc_model *m);                         /* "gptq 4-bit g128" */
 void mc_text_quant_mix(mc_out *o, const mc_model *m, unsigned columns, mc_arena *a);
 void mc_text_modules(mc_out *o, const mc_model *m);
 void mc_json_quantization(mc_out *o, const mc_model *m, const mc_mix *mix, mc_arena *a);       /* and the mix by module class */

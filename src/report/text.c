@@ -60,10 +60,7 @@ void mc_text_header(mc_out *o, const mc_run_result *run, const mc_result *r)
         mc_put_number(o, (uint64_t)m->parameters.v);
         mc_put(o, " parameters");
     }
-    if (mc_gguf_label(m) || (m->quant && m->quant->method.known)) {
-        mc_put(o, "   ");
-        (void)mc_text_scheme(o, m);
-    }
+    (void)mc_text_scheme(o, "   ", m);
     mc_put(o, "\n");
 }
 

@@ -12,6 +12,13 @@ static unsigned percent(uint64_t part, uint64_t whole)
     return whole ? (unsigned)((double)part * 100 / (double)whole) : 0;
 }
 
+mc_str mc_size_count_text(mc_arena *a, uint64_t n)
+{
+    if (n < 1000000)
+        return mc_format(a, "%llu", (unsigned long long)n);
+    return n < 1000000000 ? mc_format(a, "%.4g million", (double)n / 1e6) : mc_format(a, "%.4g billion", (double)n / 1e9);
+}
+
 /* ---- MC501 ---- */
 
 typedef struct { const char *token; unsigned bits; } label;

@@ -41,6 +41,8 @@ bool mc_size_quantized(const mc_model *m);                     /* some configura
 bool mc_size_has_expert(const mc_experts *g, uint64_t index);
 bool mc_size_digits(mc_str name, size_t at, size_t *end, uint64_t *v); /* name[at, end) is a number and '.' follows */
 
+mc_str mc_size_count_text(mc_arena *a, uint64_t n);             /* "8.03 billion", exact below a million */
+
 void mc_check_weights_missing(mc_check *cx);                   /* size_missing.c: MC503 */
 void mc_check_layers_extra(mc_check *cx);                      /* size_missing.c: MC504 */
 void mc_check_shapes(mc_check *cx);                            /* size_shapes.c: MC505 */

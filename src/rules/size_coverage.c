@@ -87,8 +87,8 @@ void mc_check_low_coverage(mc_check *cx)
     if (!first || !d)
         return;
     mc_str      words = scheme_words(cx, q);
-    mc_finding *out = mc_report(cx, MC_NONE, "only %.0f %% of %.4g million eligible parameters are %.*s: %s (%.*s) stayed %.*s", 100.0 * (double)v.packed / (double)v.eligible,
-                                (double)v.eligible / 1e6, MC_FMT(words), mc_class_name((mc_module_class)most), MC_FMT(mc_size_text(cx->arena, v.bytes[most])), MC_FMT(d->name));
+    mc_finding *out = mc_report(cx, MC_NONE, "only %.0f %% of %.*s eligible parameters are %.*s: %s (%.*s) stayed %.*s", 100.0 * (double)v.packed / (double)v.eligible,
+                                MC_FMT(mc_size_count_text(cx->arena, v.eligible)), MC_FMT(words), mc_class_name((mc_module_class)most), MC_FMT(mc_size_text(cx->arena, v.bytes[most])), MC_FMT(d->name));
     mc_because(cx, out, "declared", (mc_origin){ c->file, c->at }, "%.*s", MC_FMT(c->method));
     mc_because(cx, out, "first of them", (mc_origin){ first->parts[MC_PART_WEIGHT]->file, first->name }, "%.*s, on no exclude list", MC_FMT(d->name));
     mc_fix(cx, out, "Quantize again with a recipe that reaches %.*s, or list what is meant to stay plain", MC_FMT(first->name));

@@ -155,13 +155,6 @@ static void breakdown(mc_check *cx, mc_finding *out)
     }
 }
 
-static mc_str count_text(mc_arena *a, uint64_t n)
-{
-    if (n < 1000000)
-        return mc_format(a, "%llu", (unsigned long long)n);
-    return n < 1000000000 ? mc_format(a, "%.4g million", (double)n / 1e6) : mc_format(a, "%.4g billion", (double)n / 1e9);
-}
-
 static mc_finding *say_label(mc_check *cx, const measure *x)
 {
     cause  c = x->implied ? (cause){ 0 } : main_cause(cx->model->quant, x);
@@ -170,7 +163,7 @@ static mc_finding *say_label(mc_check *cx, const measure *x)
         why = mc_format(cx->arena, "; %s explain%s %.0f %% of the difference", mc_class_name(c.cls), mc_str_ends(mc_str_of(mc_class_name(c.cls)), "s") ? "" : "s", c.share);
     mc_finding *out = mc_report(cx, MC_NONE, "%.*s %s %.*s, measured are %.2f bits per parameter (%.*s for %.*s%s)%.*s", MC_FMT(x->says),
                                 mc_str_ends(x->label, "bits") ? "declares" : "says", MC_FMT(x->label), x->bits, MC_FMT(mc_size_text(cx->arena, x->bytes)),
-                                MC_FMT(count_text(cx->arena, x->parameters)), x->implied ? " that the configuration implies" : "", MC_FMT(why));
+                                MC_FMT(mc_size_count_text(cx->arena, x->parameters)), x->implied ? " that the configuration implies" : "", MC_FMT(why));
     mc_because(cx, out, "label", x->from, "%.*s", MC_FMT(x->label));
     breakdown(cx, out);
     return out;
