@@ -35,7 +35,7 @@ static uint64_t stored_bits(const mc_quant_facts *f, const mc_module *m, int64_t
         comparable = false; /* narrow values, one a byte */
     if (m->layout == MC_Q_HQQ && (declared == 3 || declared == 5 || declared == 6))
         comparable = false; /* containers of another width */
-    if (mc_quant_method(f, "fp8") && one_of(m->layout, BIT(MC_Q_NVFP4) | BIT(MC_Q_MXFP4)))
+    if (f->fp8 && one_of(m->layout, BIT(MC_Q_NVFP4) | BIT(MC_Q_MXFP4)))
         comparable = false; /* experts in FP4 under the name fp8 are published */
     return comparable ? (uint64_t)m->bits : 0;
 }
@@ -104,7 +104,7 @@ static bool gemv_padding(const mc_module *m, uint64_t expected, int64_t group)
 /* Stored groups differ from what the declared size makes of in_features. */
 static bool group_differs(const mc_scheme *s, const mc_module *m, uint64_t *expected)
 {
-    if (!one_of(m->layout, packed_layouts) || !m->in || !m->groups || !s->group.known || s->group.v == 0 || s->group.v < -1)
+    if (!m->in || !m->groups || !s->group.known || s->group.v == 0 || s->group.v < -1)
         return false;
     if (s->group.v == -1 && s->desc_act == MC_YES)
         return false;
@@ -172,11 +172,11 @@ void mc_check_group(mc_check *cx)
     const mc_quant_facts *f = mc_quant_gather(cx);
     if (!f || !f->claim)
         return;
-    if (mc_quant_method(f, "fp8"))
+    if (f->fp8)
         fp8_blocks(cx, f);
     for (size_t i = 0; i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
-        const mc_scheme *s = mc_quant_packed(m) ? mc_quant_scheme(f, m) : NULL;
+        const mc_scheme *s = one_of(m->layout, packed_layouts) ? mc_quant_scheme(f, m) : NULL;
         uint64_t         expected;
         if (s && group_differs(s, m, &expected) && !explained(cx, m))
             mc_hit_add(cx, tell_group, mc_quant_hit(f, m, f->claim->file, by_group, m->groups, expected));
@@ -233,7 +233,7 @@ void mc_check_layout(mc_check *cx)
         return;
     for (size_t i = 0; i < f->q->n_modules && !occurs; i++)
         occurs = mc_quant_packed(&f->q->modules[i]) && one_of(f->q->modules[i].layout, own->layouts);
-    bool gptq = mc_quant_method(f, "gptq") && !stated(f, "gemm"), awq = mc_quant_method(f, "awq") && !stated(f, "gptq");
+    bool gptq = f->gptq && !stated(f, "gemm"), awq = f->awq && !stated(f, "gptq");
     for (size_t i = 0; i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         bool crossed = (gptq && m->layout == MC_Q_AWQ) || (awq && m->layout == MC_Q_GPTQ);

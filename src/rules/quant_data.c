@@ -24,7 +24,7 @@ static bool is_nocase(mc_str s, const char *word)
 static unsigned declared_version(const mc_quant_facts *f)
 {
     const mc_claim *c = f->claim;
-    if (mc_quant_method(f, "gptq"))
+    if (f->gptq)
         return !c->base.format.known || is_nocase(c->base.format.v, "gptq") ? 1 : is_nocase(c->base.format.v, "gptq_v2") ? 2 : 0;
     if (!mc_quant_method(f, "auto-round") || !c->packing.known)
         return 0;
@@ -45,7 +45,7 @@ static mc_finding *tell_zero(mc_check *cx, const mc_hit *v, size_t n)
     const mc_quant_facts *f = mc_quant_gather(cx);
     const mc_module      *m = f ? mc_quant_of(f, v) : NULL;
     unsigned              said = v->b == 1 ? 1 : 2, seen = 3 - said;
-    bool                  stated = f && f->claim && f->claim->base.format.known;
+    bool                  stated = f && (mc_get(f->claim->block, "checkpoint_format") || mc_get(f->claim->block, "format") || f->claim->packing.known);
     mc_finding *out = mc_report(cx, v->file, "%s version %u of GPTQ, the zero points of %zu module%s are those of version %u", stated ? "declared is" : "no checkpoint_format means", said, n,
                                 n == 1 ? "" : "s", seen);
     if (m && m->parts[MC_PART_ZERO])
@@ -114,7 +114,7 @@ void mc_check_quant_state(mc_check *cx)
         const mc_tensor *at = m->parts[MC_PART_STATE] ? m->parts[MC_PART_STATE] : m->parts[MC_PART_WEIGHT];
         if (m->layout != MC_Q_BNB4 || !m->data.what || !at)
             continue;
-        mc_finding *out = mc_report(cx, at->file, m->data.a || m->data.b ? "%.*s: quant_state: %s (%llu, expected %llu)" : "%.*s: quant_state: %s", MC_FMT(m->name), m->data.what,
+        mc_finding *out = mc_report(cx, at->file, m->data.a || m->data.b ? "%.*s: quant_state %s (%llu needed, %llu found)" : "%.*s: quant_state %s", MC_FMT(m->name), m->data.what,
                                     (unsigned long long)m->data.a, (unsigned long long)m->data.b);
         mc_subject(out, m->name);
         if (out->n_subjects == 1 && m->parts[MC_PART_WEIGHT])

@@ -1,6 +1,32 @@
 /* What all rules of the family ask: the declared block, its verdict on a module, words for modules. */
 #include "rules/quant_rules.h"
 
+/* The scheme that the rules of modules go by; NULL where the block excludes a module or loaders disagree about it. */
+static const mc_scheme *scheme_of(const mc_claim *c, const mc_module *m)
+{
+    mc_verdict v = mc_claim_verdict(c, m);
+    return v.scheme && !v.doubt && v.scheme->quantized != MC_NO ? v.scheme : NULL;
+}
+
+static bool ask_claim(mc_check *cx, mc_quant_facts *f)
+{
+    const mc_claim *c = f->claim;
+    f->component = c->component;
+    f->gptq = mc_quant_method(f, "gptq");
+    f->awq = mc_quant_method(f, "awq");
+    f->fp8 = mc_quant_method(f, "fp8");
+    f->compressed = mc_quant_method(f, "compressed-tensors");
+    f->bitsandbytes = mc_quant_method(f, "bitsandbytes");
+    f->uniform = !c->n_excludes && !c->n_overrides && !c->whole_scope && c->base.quantized != MC_NO;
+    if (f->uniform)
+        return true;
+    f->schemes = MC_NEW(cx->arena, const mc_scheme *, f->q->n_modules + 1);
+    for (size_t i = 0; f->schemes && i < f->q->n_modules; i++)
+        if (f->q->modules[i].component == f->component)
+            f->schemes[i] = scheme_of(c, &f->q->modules[i]);
+    return f->schemes != NULL;
+}
+
 const mc_quant_facts *mc_quant_gather(mc_check *cx)
 {
     const mc_model *m = cx->model;
@@ -12,7 +38,8 @@ const mc_quant_facts *mc_quant_gather(mc_check *cx)
     f->q = m->quant;
     if (f->q->declared < f->q->n_claims) {
         f->claim = &f->q->claims[f->q->declared];
-        f->component = f->claim->component;
+        if (!ask_claim(cx, f))
+            return NULL;
     }
     f->complete = f->component < m->n_components && m->components[f->component].inv.complete;
     return cx->memo = f;
@@ -25,7 +52,7 @@ bool mc_quant_packed(const mc_module *m)
 
 bool mc_quant_excluded(const mc_quant_facts *f, const mc_module *m)
 {
-    if (!f->claim || m->component != f->component)
+    if (!f->claim || f->uniform || m->component != f->component || f->schemes[m - f->q->modules])
         return false;
     mc_verdict v = mc_claim_verdict(f->claim, m);
     return !v.doubt && (v.scheme ? v.scheme->quantized == MC_NO : v.excluded_by || v.target);
@@ -35,8 +62,7 @@ const mc_scheme *mc_quant_scheme(const mc_quant_facts *f, const mc_module *m)
 {
     if (!f->claim || m->component != f->component)
         return NULL;
-    mc_verdict v = mc_claim_verdict(f->claim, m);
-    return v.scheme && !v.doubt && v.scheme->quantized != MC_NO ? v.scheme : NULL;
+    return f->uniform ? &f->claim->base : f->schemes[m - f->q->modules];
 }
 
 bool mc_quant_method(const mc_quant_facts *f, const char *method)

@@ -54,13 +54,13 @@ typedef struct { mc_check *cx; const mc_quant_facts *f; bool fp8, scaled; } comp
 /* A part that the declared scheme needs and the module lacks; NULL: none. */
 static const char *lacks_declared(const companions *c, const mc_module *m)
 {
-    const mc_scheme *s = mc_quant_scheme(c->f, m);
     const mc_tensor *w = m->parts[MC_PART_WEIGHT];
-    if (!s || !w)
+    const mc_scheme *s = m->layout != MC_Q_PLAIN && w ? mc_quant_scheme(c->f, m) : NULL;
+    if (!s)
         return NULL;
-    if (mc_quant_method(c->f, "compressed-tensors"))
+    if (c->f->compressed)
         return lacks_compressed(s, m);
-    if (mc_quant_method(c->f, "bitsandbytes")) {
+    if (c->f->bitsandbytes) {
         bool bare = m->layout == MC_Q_RAW8 && w->rank == 2 && is_dtype(c->cx, w, "I8");
         return bare && s->bits.known && s->bits.v == 8 ? "SCB" : NULL;
     }
@@ -95,7 +95,7 @@ void mc_check_companion_missing(mc_check *cx)
     companions c = { .cx = cx, .f = mc_quant_gather(cx) };
     if (!c.f || !c.f->complete)
         return;
-    c.fp8 = mc_quant_method(c.f, "fp8") || mc_quant_method(c.f, "fbgemm_fp8");
+    c.fp8 = c.f->fp8 || mc_quant_method(c.f, "fbgemm_fp8");
     for (size_t i = 0; c.fp8 && i < c.f->q->n_modules && !c.scaled; i++)
         c.scaled = c.f->q->modules[i].layout == MC_Q_FP8 || c.f->q->modules[i].layout == MC_Q_MXFP8;
     for (size_t i = 0; i < c.f->q->n_modules; i++) {
@@ -155,14 +155,21 @@ static mc_finding *tell_shape(mc_check *cx, const mc_hit *v, size_t n)
     return f;
 }
 
+/* Stored in a 4 or 6-bit type of the container: no writer of such models is known, nor what its scales must be. */
+static bool narrow(const mc_check *cx, const mc_module *m)
+{
+    const mc_dtype *d = m->parts[MC_PART_WEIGHT] ? mc_kb_dtype(cx->kb, m->parts[MC_PART_WEIGHT]->dtype) : NULL;
+    return d && d->block == 1 && d->block_bits < 8;
+}
+
 void mc_check_companion_shape(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
-    bool                  sized = f && (mc_quant_method(f, "fp8") || mc_quant_method(f, "auto-round"));
+    bool                  sized = f && (f->fp8 || mc_quant_method(f, "auto-round"));
     for (size_t i = 0; f && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         uint64_t         want[2];
-        if (!mc_quant_packed(m) || mc_quant_turned(m))
+        if (!mc_quant_packed(m) || mc_quant_turned(m) || narrow(cx, m))
             continue;
         const mc_scheme *s = mc_quant_scheme(f, m);
         if (m->shape.what)

@@ -16,6 +16,9 @@ typedef struct {
     const mc_claim *claim;      /* the declared one; NULL: no file declares anything */
     uint32_t        component;  /* whose modules the claim is about */
     bool            complete;   /* every file of that component's read set could be read */
+    bool            uniform;    /* the block says the same of every module: no list, no override */
+    const mc_scheme **schemes;  /* by module id, see mc_quant_scheme; NULL: uniform, or no claim */
+    bool            gptq, awq, fp8, compressed, bitsandbytes; /* the method, where rules ask module by module */
 } mc_quant_facts;
 
 const mc_quant_facts *mc_quant_gather(mc_check *cx);                        /* NULL: no modules, or out of memory */

@@ -76,7 +76,7 @@ static mc_finding *tell_excluded(mc_check *cx, const mc_hit *v, size_t n)
 void mc_check_excluded(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
-    for (size_t i = 0; f && f->claim && i < f->q->n_modules; i++) {
+    for (size_t i = 0; f && f->claim && !f->uniform && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         if (m->component != f->component || !owns_codes(m) || m->cls == MC_CLS_NORM || !mc_quant_excluded(f, m))
             continue;
@@ -193,9 +193,11 @@ static bool gather_leaves(plain *s)
 void mc_check_declared_plain(mc_check *cx)
 {
     plain s = { .cx = cx, .f = mc_quant_gather(cx) };
-    if (!s.f || !s.f->claim || !s.f->q->n_packed || !gather_leaves(&s))
+    if (!s.f || !s.f->claim || !s.f->q->n_packed || s.f->gptq || s.f->awq || s.f->bitsandbytes)
         return;
-    s.scoped = mc_quant_method(s.f, "compressed-tensors") || mc_quant_method(s.f, "modelopt") || mc_quant_method(s.f, "quark");
+    s.scoped = s.f->compressed || mc_quant_method(s.f, "modelopt") || mc_quant_method(s.f, "quark");
+    if ((!s.scoped && !s.f->claim->n_overrides) || !gather_leaves(&s))
+        return;
     for (size_t i = 0; i < s.f->q->n_modules; i++) {
         const mc_module *m = &s.f->q->modules[i];
         const mc_tensor *w = m->parts[MC_PART_WEIGHT];
