@@ -209,7 +209,7 @@ static bool compact_entry(parser *p, mc_tensor *t)
 
 /* ---- the header ---- */
 
-/* null, or an object of strings; only `format` matters later. */
+/* null, or an object of strings; only `format` matters later, and whether a key is about quantization. */
 static bool read_metadata(parser *p)
 {
     mc_st *st = p->f->st;
@@ -229,7 +229,9 @@ static bool read_metadata(parser *p)
             return mc_json_fail(&p->j, MC_E_SYNTAX, "a value of __metadata__ is not a string");
         if (!mc_json_str(&p->j, &value, &escaped))
             return false;
-        if (mc_str_is(mc_json_unescape(p->a, key, key_escaped), "format"))
+        key = mc_json_unescape(p->a, key, key_escaped);
+        st->quantization |= mc_str_contains(key, "quantization") || mc_str_contains(key, "quant_config");
+        if (mc_str_is(key, "format"))
             st->format = mc_json_unescape(p->a, value, escaped);
     }
     return p->j.err.code == MC_OK;

@@ -95,6 +95,7 @@ typedef struct {
     enum { MC_META_ABSENT, MC_META_NULL, MC_META_OBJECT } metadata;
     mc_str   format;            /* __metadata__.format, "" if absent */
     bool     leading_space, extra_fields, array_form;
+    bool     quantization;      /* a key of __metadata__ says that it describes the quantization */
     mc_str   unknown_dtype;     /* the first dtype string of no known name */
     size_t   n_unknown_dtype;
     mc_st_tensors duplicate;    /* a, b: the two places in the tensor table */

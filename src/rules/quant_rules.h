@@ -5,7 +5,9 @@
  * quant_modules.c   MC420, MC421: companions        quant_surplus.c  MC422
  * quant_bits.c      MC430-MC432: bits, groups, layout    quant_dims.c   MC433, MC434
  * quant_scope.c     MC435, MC436: lists against tensors  quant_fused.c  MC437, MC438
- * quant_data.c      MC445-MC447: a few bytes of tensor data */
+ * quant_data.c      MC445-MC447: a few bytes of tensor data
+ * quant_blocks.c    MC411, MC412: one block              quant_pairs.c  MC413, MC414: two of them
+ * quant_stored.c    MC410, MC415-MC417, MC423-MC425, MC439: blocks and lists against what is stored as a whole */
 #ifndef MODELCHECK_RULES_QUANT_RULES_H
 #define MODELCHECK_RULES_QUANT_RULES_H
 #include "model/quant.h"
@@ -35,6 +37,18 @@ bool mc_quant_padded(const mc_check *cx, const mc_module *m, const char **key, u
 
 bool mc_quant_turned(const mc_module *m);                                   /* MC434 explains it: FP4 packed along the wrong axis */
 
+void mc_check_settings_missing(mc_check *cx);   /* MC410 */
+void mc_check_block_invalid(mc_check *cx);      /* MC411 */
+void mc_check_block_odd(mc_check *cx);          /* MC412 */
+void mc_check_configs_disagree(mc_check *cx);   /* MC413 */
+void mc_check_blocks_differ(mc_check *cx);      /* MC414 */
+void mc_check_lists(mc_check *cx);              /* MC415 */
+void mc_check_not_stored(mc_check *cx);         /* MC416 */
+void mc_check_on_load(mc_check *cx);            /* MC417 */
+void mc_check_fp8_unscaled(mc_check *cx);       /* MC423 */
+void mc_check_activation_scale(mc_check *cx);   /* MC424 */
+void mc_check_kv_scales(mc_check *cx);          /* MC425 */
+void mc_check_head_quantized(mc_check *cx);     /* MC439 */
 void mc_check_companion_missing(mc_check *cx);  /* MC420 */
 void mc_check_companion_shape(mc_check *cx);    /* MC421 */
 void mc_check_companion_surplus(mc_check *cx);  /* MC422 */

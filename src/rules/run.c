@@ -1,6 +1,7 @@
 /* MC901-MC906: statements about the run, not about the model: what was not read, not found or not decided.
  *
  * They silence nothing but one another, and the content of what they name is unknown: neither absent nor wrong. */
+#include "model/quant.h"
 #include "rules/run.h"
 
 #include <errno.h>
@@ -197,6 +198,20 @@ static void undecided(mc_check *cx, mc_str what)
         out->message = mc_format(cx->arena, "%.*s; %.*s", MC_FMT(out->message), MC_FMT(what));
 }
 
+/* Blocks of methods that nobody here knows, or whose layout is not decoded: only the tensors were looked at. */
+static void unknown_methods(mc_check *cx)
+{
+    const mc_quant *q = cx->model->quant;
+    for (size_t i = 0; q && i < q->n_claims; i++) {
+        const mc_claim     *c = &q->claims[i];
+        const mc_kb_method *m = mc_kb_quant_method(cx->kb, c->method);
+        if (c->raw_method.known && !m)
+            undecided(cx, mc_format(cx->arena, "the claims of quant_method \"%.*s\", which this version does not know (tensors only)", MC_FMT(mc_str_cut(c->raw_method.v, 0, 80))));
+        else if (m && !m->decoded)
+            undecided(cx, mc_format(cx->arena, "the tensors of %.*s, whose layout is not decoded", MC_FMT(m->name)));
+    }
+}
+
 static void not_checked(mc_check *cx)
 {
     const mc_model *m = cx->model;
@@ -204,6 +219,7 @@ static void not_checked(mc_check *cx)
     const mc_file  *f = m->alone && m->n_files ? &m->files[0] : NULL;
     if (f && f->shards > 1)
         undecided(cx, mc_format(cx->arena, "the other shards (number %llu of %llu was given alone)", (unsigned long long)f->shard, (unsigned long long)f->shards));
+    unknown_methods(cx);
     if (m->unit == MC_UNIT_CACHE || m->unit == MC_UNIT_OLLAMA || w.tensors)
         return;
     if (w.torch && m->format == MC_FMT_TORCH)
