@@ -64,6 +64,17 @@ static mc_str scheme_words(mc_check *cx, const mc_quant *q)
     return MC_STR("quantized");
 }
 
+/* Half of all linear parameters are packed: then half of the eligible ones are, and no module has to be asked. */
+static bool plenty(const mc_quant *q)
+{
+    static const mc_module_class asked[] = { MC_CLS_ATTENTION, MC_CLS_MLP, MC_CLS_EXPERTS, MC_CLS_OTHER };
+    uint64_t all = 0, packed = 0;
+    for (size_t i = 0; i < MC_COUNT(asked); i++)
+        if (!q->by_class[asked[i]].known || ckd_add(&all, all, q->by_class[asked[i]].parameters) || ckd_add(&packed, packed, q->by_class[asked[i]].packed_parameters))
+            return false;
+    return packed >= all - packed;
+}
+
 void mc_check_low_coverage(mc_check *cx)
 {
     const mc_model *m = cx->model;
@@ -73,7 +84,7 @@ void mc_check_low_coverage(mc_check *cx)
     const mc_claim *c = &q->claims[q->declared];
     coverage        v = { 0 };
     size_t          most = 0;
-    if (limited(c))
+    if (limited(c) || plenty(q))
         return;
     for (size_t i = 0; i < q->n_modules && !v.unknown; i++)
         if (q->modules[i].component == 0)
