@@ -151,6 +151,15 @@ static void fill_plain(const mc_pack *p, mc_module *q)
     q->experts = q->in && q->out ? t->elements / q->in / q->out : 1;
 }
 
+/* The width in the name of a block type: 4 of Q4_1, which takes 5 bits with its scales. */
+static double ggml_width(mc_str name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if (name.p[i] >= '1' && name.p[i] <= '8')
+            return name.p[i] - '0';
+    return 0;
+}
+
 void mc_fill_ggml(const mc_pack *p, mc_module *q, const mc_small *s, size_t n)
 {
     const mc_dtype *d = mc_kb_dtype(p->kb, q->parts[MC_PART_WEIGHT]->dtype);
@@ -158,6 +167,7 @@ void mc_fill_ggml(const mc_pack *p, mc_module *q, const mc_small *s, size_t n)
     if (!d || d->cls != MC_CLASS_BLOCK)
         return;
     fill_plain(p, q);
+    q->bits = ggml_width(d->name);
     q->group = d->block;
     q->grain = MC_GRAIN_GROUP;
     q->groups = mc_ceil_div(q->in, d->block);
