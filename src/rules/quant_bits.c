@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define BIT(layout) (UINT64_C(1) << (layout))
+#define BIT(layout) MC_LAYOUT_BIT(layout)
 
 static const uint64_t packed_layouts = BIT(MC_Q_GPTQ) | BIT(MC_Q_AWQ) | BIT(MC_Q_AWQ_GEMV) | BIT(MC_Q_AWQ_FAST) | BIT(MC_Q_CT_PACK) | BIT(MC_Q_MLX) | BIT(MC_Q_METAL) |
                                        BIT(MC_Q_QUARK_INT4) | BIT(MC_Q_INT4_NIBBLE) | BIT(MC_Q_MARLIN);
@@ -150,8 +150,10 @@ static void fp8_blocks(mc_check *cx, const mc_quant_facts *f)
 {
     const mc_value *size = mc_get(f->claim->block, "weight_block_size");
     bool            scalar = true;
-    for (size_t pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < f->q->n_modules; i++) {
+    if (!mc_is(size, MC_ARRAY) && !mc_is(size, MC_NULL))
+        return;
+    for (size_t pass = 0; pass < 2 && scalar; pass++)
+        for (size_t i = 0; i < f->q->n_modules && (scalar || pass == 1); i++) {
             const mc_module *m = &f->q->modules[i];
             const mc_scheme *s = m->layout == MC_Q_FP8 ? mc_quant_scheme(f, m) : NULL;
             const mc_tensor *scale = m->parts[MC_PART_SCALE];
@@ -159,8 +161,8 @@ static void fp8_blocks(mc_check *cx, const mc_quant_facts *f)
                 continue;
             bool one = scale->elements == 1, grid = scale->rank >= 2 && scale->dims[scale->rank - 2] > 1 && scale->dims[scale->rank - 1] > 1;
             if (pass == 0)
-                scalar &= one;
-            else if (mc_is(size, MC_ARRAY) && scalar && many_blocks(s, m))
+                scalar &= one || mc_is(size, MC_NULL);
+            else if (mc_is(size, MC_ARRAY) && many_blocks(s, m))
                 mc_hit_add(cx, tell_group, mc_quant_hit(f, m, f->claim->file, unblocked, (uint64_t)s->block_rows.v, (uint64_t)s->block_cols.v));
             else if (mc_is(size, MC_NULL) && grid && scale->rank == 2)
                 mc_hit_add(cx, tell_group, mc_quant_hit(f, m, f->claim->file, blocked, 0, 0));
@@ -172,9 +174,9 @@ void mc_check_group(mc_check *cx)
     const mc_quant_facts *f = mc_quant_gather(cx);
     if (!f || !f->claim)
         return;
-    if (f->fp8)
+    if (f->fp8 && (f->layouts & BIT(MC_Q_FP8)))
         fp8_blocks(cx, f);
-    for (size_t i = 0; i < f->q->n_modules; i++) {
+    for (size_t i = 0; (f->layouts & packed_layouts) && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         const mc_scheme *s = one_of(m->layout, packed_layouts) ? mc_quant_scheme(f, m) : NULL;
         uint64_t         expected;
@@ -228,13 +230,11 @@ void mc_check_layout(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
     const accepted       *own = f && f->claim ? family_of(f) : NULL;
-    bool                  occurs = false;
     if (!own)
         return;
-    for (size_t i = 0; i < f->q->n_modules && !occurs; i++)
-        occurs = mc_quant_packed(&f->q->modules[i]) && one_of(f->q->modules[i].layout, own->layouts);
     bool gptq = f->gptq && !stated(f, "gemm"), awq = f->awq && !stated(f, "gptq");
-    for (size_t i = 0; i < f->q->n_modules; i++) {
+    bool occurs = (f->layouts & own->layouts) != 0, cross = (gptq && (f->layouts & BIT(MC_Q_AWQ))) || (awq && (f->layouts & BIT(MC_Q_GPTQ)));
+    for (size_t i = 0; (!occurs || cross) && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         bool crossed = (gptq && m->layout == MC_Q_AWQ) || (awq && m->layout == MC_Q_GPTQ);
         if (m->component == f->component && mc_quant_packed(m) && m->layout != MC_Q_GGML && (crossed || !occurs))

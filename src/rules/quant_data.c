@@ -57,7 +57,7 @@ static mc_finding *tell_zero(mc_check *cx, const mc_hit *v, size_t n)
 void mc_check_zero_version(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
-    unsigned              said = f && f->claim ? declared_version(f) : 0;
+    unsigned              said = f && f->claim && (f->layouts & MC_LAYOUT_BIT(MC_Q_GPTQ)) ? declared_version(f) : 0;
     size_t                n = 0, own = 0, other = 0;
     for (size_t i = 0; said && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
@@ -91,7 +91,7 @@ static mc_finding *tell_index(mc_check *cx, const mc_hit *v, size_t n)
 void mc_check_group_index(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
-    for (size_t i = 0; f && i < f->q->n_modules; i++) {
+    for (size_t i = 0; f && f->index && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         const mc_tensor *index = m->parts[MC_PART_INDEX];
         const mc_scheme *s = m->layout == MC_Q_GPTQ && index ? mc_quant_scheme(f, m) : NULL;
@@ -109,7 +109,7 @@ void mc_check_group_index(mc_check *cx)
 void mc_check_quant_state(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
-    for (size_t i = 0; f && i < f->q->n_modules; i++) {
+    for (size_t i = 0; f && (f->layouts & MC_LAYOUT_BIT(MC_Q_BNB4)) && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         const mc_tensor *at = m->parts[MC_PART_STATE] ? m->parts[MC_PART_STATE] : m->parts[MC_PART_WEIGHT];
         if (m->layout != MC_Q_BNB4 || !m->data.what || !at)

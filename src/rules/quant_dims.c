@@ -89,7 +89,7 @@ void mc_check_padded(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
     const mc_doc         *config = mc_model_doc(cx->model, 0, MC_ROLE_CONFIG);
-    for (size_t i = 0; f && config && f->component == 0 && i < f->q->n_modules; i++) {
+    for (size_t i = 0; f && config && f->component == 0 && f->q->n_packed && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         const char      *key;
         uint64_t         have, want;
@@ -108,7 +108,7 @@ bool mc_quant_turned(const mc_module *m)
 void mc_check_packed_transposed(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
-    for (size_t i = 0; f && i < f->q->n_modules; i++) {
+    for (size_t i = 0; f && f->turned && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         const mc_tensor *w = m->parts[MC_PART_WEIGHT];
         if (!mc_quant_turned(m) || !w || w->rank != 2)

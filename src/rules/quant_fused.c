@@ -194,22 +194,17 @@ void mc_check_fused(mc_check *cx)
 
 /* ---- MC438 ---- */
 
-static bool integer(const mc_quant_facts *f, const mc_module *m)
-{
-    static const mc_layout layouts[] = { MC_Q_GPTQ, MC_Q_AWQ, MC_Q_AWQ_GEMV, MC_Q_AWQ_FAST, MC_Q_MARLIN, MC_Q_CT_PACK, MC_Q_BNB4, MC_Q_BNB8 };
-    for (size_t i = 0; i < MC_COUNT(layouts); i++)
-        if (m->layout == layouts[i])
-            return true;
-    return m->layout == MC_Q_INT8 && mc_quant_method(f, "compressed-tensors");
-}
+#define BIT(layout) MC_LAYOUT_BIT(layout)
+static const uint64_t integers = BIT(MC_Q_GPTQ) | BIT(MC_Q_AWQ) | BIT(MC_Q_AWQ_GEMV) | BIT(MC_Q_AWQ_FAST) | BIT(MC_Q_MARLIN) | BIT(MC_Q_CT_PACK) | BIT(MC_Q_BNB4) | BIT(MC_Q_BNB8);
 
 void mc_check_router(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
     const mc_int         *experts = &cx->model->arch.experts;
-    for (size_t i = 0; f && experts->known && experts->v > 0 && i < f->q->n_modules; i++) {
+    uint64_t              layouts = integers | (f && f->compressed ? BIT(MC_Q_INT8) : 0);
+    for (size_t i = 0; f && (f->layouts & layouts) && experts->known && experts->v > 0 && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
-        if (!mc_quant_packed(m) || !integer(f, m) || m->out != (uint64_t)experts->v)
+        if (!(BIT(m->layout) & layouts) || m->out != (uint64_t)experts->v)
             continue;
         mc_str leaf = mc_quant_leaf(m->name);
         if (!mc_str_is(leaf, "gate") && !mc_str_is(leaf, "router"))

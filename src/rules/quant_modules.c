@@ -96,9 +96,9 @@ void mc_check_companion_missing(mc_check *cx)
     if (!c.f || !c.f->complete)
         return;
     c.fp8 = c.f->fp8 || mc_quant_method(c.f, "fbgemm_fp8");
-    for (size_t i = 0; c.fp8 && i < c.f->q->n_modules && !c.scaled; i++)
-        c.scaled = c.f->q->modules[i].layout == MC_Q_FP8 || c.f->q->modules[i].layout == MC_Q_MXFP8;
-    for (size_t i = 0; i < c.f->q->n_modules; i++) {
+    c.scaled = (c.f->layouts & (MC_LAYOUT_BIT(MC_Q_FP8) | MC_LAYOUT_BIT(MC_Q_MXFP8))) != 0;
+    bool declared = c.f->claim && (!c.fp8 || (c.f->layouts & MC_LAYOUT_BIT(MC_Q_RAW8))); /* fp8 asks for scales alone */
+    for (size_t i = 0; (declared || c.f->missing) && i < c.f->q->n_modules; i++) {
         const mc_module *m = &c.f->q->modules[i];
         const char      *what = m->missing.what && !forgiven(&c, m) ? m->missing.what : c.f->claim ? lacks_declared(&c, m) : NULL;
         if (what && !mc_quant_turned(m) && m->component == c.f->component)
@@ -166,7 +166,8 @@ void mc_check_companion_shape(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
     bool                  sized = f && (f->fp8 || mc_quant_method(f, "auto-round"));
-    for (size_t i = 0; f && i < f->q->n_modules; i++) {
+    bool                  asked = f && (f->shape || (f->layouts & MC_LAYOUT_BIT(MC_Q_NVFP4)) || (sized && (f->layouts & MC_LAYOUT_BIT(MC_Q_FP8))));
+    for (size_t i = 0; asked && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         uint64_t         want[2];
         if (!mc_quant_packed(m) || mc_quant_turned(m) || narrow(cx, m))

@@ -13,6 +13,8 @@
 #include "model/quant.h"
 #include "rules/rule.h"
 
+#define MC_LAYOUT_BIT(layout) (UINT64_C(1) << (layout))
+
 typedef struct {
     const mc_quant *q;
     const mc_claim *claim;      /* the declared one; NULL: no file declares anything */
@@ -20,6 +22,8 @@ typedef struct {
     bool            complete;   /* every file of that component's read set could be read */
     bool            uniform;    /* the block says the same of every module: no list, no override */
     const mc_scheme **schemes;  /* by module id, see mc_quant_scheme; NULL: uniform, or no claim */
+    uint64_t        layouts;    /* those that occur, as MC_LAYOUT_BIT: a rule without its layouts need not walk the modules */
+    bool            missing, shape, zero, index, turned; /* some module has such a fault or part */
     bool            gptq, awq, fp8, compressed, bitsandbytes; /* the method, where rules ask module by module */
 } mc_quant_facts;
 

@@ -109,6 +109,8 @@ static void settings_missing(mc_check *cx, uint32_t component, const mc_doc *con
     const mc_quant  *q = m->quant;
     const mc_module *first = NULL;
     size_t           n = 0;
+    if (described(m, component))
+        return;
     for (size_t i = 0; i < q->n_modules; i++) {
         const mc_module *v = &q->modules[i];
         if (v->component != component || !wants_settings(v->layout) || !v->parts[MC_PART_SCALE])
@@ -116,7 +118,7 @@ static void settings_missing(mc_check *cx, uint32_t component, const mc_doc *con
         first = first ? first : v;
         n++;
     }
-    if (n < 2 || any_ends(inventory(m, component), comfy, NULL) || described(m, component))
+    if (n < 2 || any_ends(inventory(m, component), comfy, NULL))
         return;
     mc_str      bits = q->bits.known ? mc_format(cx->arena, ", %lld bits", (long long)q->bits.v) : MC_STR("");
     mc_str      group = q->group.known && q->group.v > 0 ? mc_format(cx->arena, ", group %lld", (long long)q->group.v) : MC_STR("");
@@ -223,7 +225,7 @@ static stored what_is_stored(mc_check *cx, const mc_claim *c)
 {
     const mc_quant *q = cx->model->quant;
     stored          s = { 0 };
-    for (size_t i = 0; i < q->n_modules; i++) {
+    for (size_t i = 0; i < q->n_modules && !s.packed; i++) {
         const mc_module *m = &q->modules[i];
         const mc_dtype  *d = dtype_of(cx, m);
         if (m->component != c->component || !m->parts[MC_PART_WEIGHT])

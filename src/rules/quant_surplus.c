@@ -108,7 +108,7 @@ void mc_check_companion_surplus(mc_check *cx)
         return;
     s.inv = &cx->model->components[s.f->component].inv;
     bool compressed = s.f->compressed;
-    for (size_t i = 0; s.f->claim && i < s.f->q->n_modules; i++)
+    for (size_t i = 0; s.f->claim && (s.f->zero || s.f->index) && i < s.f->q->n_modules; i++)
         if (mc_quant_packed(&s.f->q->modules[i]) && (s.f->q->modules[i].parts[MC_PART_ZERO] || s.f->q->modules[i].parts[MC_PART_INDEX]))
             of_module(&s, &s.f->q->modules[i], compressed);
     for (size_t i = 0; i < s.f->q->n_orphans; i++)
