@@ -65,31 +65,33 @@ typedef enum { MC_UNKNOWN = -1, MC_NO = 0, MC_YES = 1 } mc_tri;
 typedef struct { const char *what; mc_str tensor; uint64_t a, b; } mc_module_fault;
 
 typedef struct {
+    /* Every pass reads these. */
     mc_str      name;           /* path: "model.layers.0.mlp.up_proj", fused experts "model.layers.0.mlp.experts.gate_up_proj" */
-    mc_tensor  *parts[MC_N_PARTS];
     mc_layout   layout;
     mc_module_class cls;
     uint32_t    component, layer; /* layer: as mc_tensor.layer */
     uint32_t    form;           /* id of the weight's form: modules of one form are alike but for numbers */
-    uint64_t    in, out, experts; /* logical shape: `experts` matrices [out, in]; 0 unknown. experts is 1 for a plain linear */
-    uint64_t    elements;       /* logical elements of the weight, 0 unknown (or an empty weight) */
-    bool        elements_known;
-    double      bits;           /* stored bits a weight by the codes alone (4, 8, 3, exl2: average); 0: unknown */
-    bool        bits_certain;   /* false: bits x group fits several pairs and no witness decides (MC905) */
-    mc_str      in_witness;     /* who says I: a tensor name or "hidden_size"; "" if the layout itself does */
     mc_grain    grain;
+    mc_tri      symmetric;      /* no zero point at all: yes; stored zero points that are all one constant: yes; else no */
+    mc_tri      ordered;        /* g_idx, as far as it was read: each entry is floor(i / group). UNKNOWN: not read, or nothing but zeros */
+    bool        elements_known;
+    bool        bits_certain;   /* false: bits x group fits several pairs and no witness decides (MC905) */
+    bool        transposed;     /* EETQ, Marlin, NVFP4 stored [I/2, O] (MC434) */
+    bool        zero_read;
+    uint64_t    elements;       /* logical elements of the weight, 0 unknown (or an empty weight) */
+    double      bits;           /* stored bits a weight by the codes alone (4, 8, 3, exl2: average); 0: unknown */
+    uint64_t    bytes;          /* of all parts but input scales and bias */
     uint64_t    group;          /* g, when grain is GROUP */
     uint64_t    block[2];       /* rows, columns, when grain is BLOCK */
     uint64_t    groups;         /* stored groups along the input: rows or columns of the scales */
-    mc_tri      symmetric;      /* no zero point at all: yes; stored zero points that are all one constant: yes; else no */
-    uint64_t    bytes;          /* of all parts but input scales and bias */
+    uint64_t    in, out, experts; /* logical shape: `experts` matrices [out, in]; 0 unknown. experts is 1 for a plain linear */
+    mc_tensor  *parts[MC_N_PARTS];
+    /* Zero in most modules. */
+    mc_str      in_witness;     /* who says I: a tensor name or "hidden_size"; "" if the layout itself does */
+    uint32_t    zero_word;      /* GPTQ: first I32 word of qzeros, 0 unless zero_read */
     mc_module_fault missing;    /* a companion without which it cannot be decoded (MC420) */
     mc_module_fault shape;      /* companions that do not fit one another (MC421) */
     mc_module_fault data;       /* small reads: g_idx (MC446) or quant_state (MC447) */
-    uint32_t    zero_word;      /* GPTQ: first I32 word of qzeros, 0 unless zero_read */
-    bool        zero_read;
-    mc_tri      ordered;        /* g_idx, as far as it was read: each entry is floor(i / group). UNKNOWN: not read, or nothing but zeros */
-    bool        transposed;     /* EETQ, Marlin, NVFP4 stored [I/2, O] (MC434) */
 } mc_module;
 
 /* ---- what files say --------------------------------------------------------------------------------------- */

@@ -6,8 +6,12 @@
 
 #include <string.h>
 
-/* A form seen as suffix and module. The forms of one module form are a list. */
-typedef struct { const mc_suffix *sfx; uint32_t module, next; int64_t step; mc_module_class cls; bool buffer; } form_info;
+/* Small reads of all inventories: those of one module follow one another. */
+typedef struct { mc_small *v; size_t n, cap; } wants;
+
+/* A form seen as suffix and module. The forms of one module form are a list. found: name id of that part of the module at
+ * hand, MC_NO_ID if it has none; step: how far from the weight it was last. */
+typedef struct { const mc_suffix *sfx; uint32_t module, next, found; int64_t step; mc_module_class cls; bool buffer; } form_info;
 
 typedef struct {
     mc_pack    p;
@@ -16,6 +20,7 @@ typedef struct {
     form_info *forms;
     uint32_t  *heads;           /* by module form: its first form */
     uint8_t   *used;            /* by name id: part of a module */
+    wants     *wants;
     uint32_t   mtp_from;        /* decoder layers from here on predict further tokens; MC_NONE: none do */
 } build;
 
@@ -48,6 +53,7 @@ static bool study_forms(build *b)
         f->next = added ? MC_NONE : b->heads[f->module];
         b->heads[f->module] = i;
         f->step = 1;
+        f->found = MC_NO_ID;
         f->cls = mc_class_of(&inv->forms[i], less_suffix(inv->forms[i].first->name, f->sfx));
         f->buffer = (inv->forms[i].tags & MC_TAG_BUFFER) != 0;
     }
@@ -84,8 +90,8 @@ static uint32_t find_near(const build *b, uint32_t id, form_info *f, mc_str name
     return at;
 }
 
-/* All tensors of the module, by suffix id; ids in `at`. Of two spellings the first counts. */
-static void gather(build *b, uint32_t id, mc_str prefix, mc_tensor **t, uint32_t *at)
+/* Finds all tensors of the module; t: by suffix id, of two spellings the first. */
+static void gather(build *b, uint32_t id, mc_str prefix, mc_tensor **t)
 {
     char room[NAME_ROOM];
     if (prefix.n > NAME_ROOM / 2)
@@ -94,14 +100,13 @@ static void gather(build *b, uint32_t id, mc_str prefix, mc_tensor **t, uint32_t
     uint32_t own = b->p.inv->first[id]->form;
     for (uint32_t i = b->heads[b->forms[own].module]; i != MC_NONE; i = b->forms[i].next) {
         form_info *f = &b->forms[i];
-        if (i == own || (f->sfx->kind == MC_SFX_WEIGHT) || f->buffer || t[f->sfx->id])
+        f->found = MC_NO_ID;
+        if (f->sfx->kind == MC_SFX_WEIGHT || f->buffer)
             continue;
         memcpy(room + prefix.n, f->sfx->text.p, f->sfx->text.n);
-        uint32_t k = find_near(b, id, f, (mc_str){ room, prefix.n + f->sfx->text.n });
-        if (k == MC_NO_ID)
-            continue;
-        t[f->sfx->id] = b->p.inv->first[k];
-        at[f->sfx->id] = k;
+        f->found = find_near(b, id, f, (mc_str){ room, prefix.n + f->sfx->text.n });
+        if (f->found != MC_NO_ID && !t[f->sfx->id])
+            t[f->sfx->id] = b->p.inv->first[f->found];
     }
 }
 
@@ -116,29 +121,103 @@ static bool belongs(mc_layout layout, const mc_suffix *s)
     return s->id == MC_S_BIAS || (layout != MC_Q_PLAIN && layout != MC_Q_GGML) || (s->kind == MC_SFX_SURE && s->id != MC_S_KV);
 }
 
-static void attach(build *b, mc_module *q, uint32_t form, mc_tensor *const *t, const uint32_t *at)
+static void attach(build *b, mc_module *q, uint32_t form)
 {
     for (uint32_t i = b->heads[b->forms[form].module]; i != MC_NONE; i = b->forms[i].next) {
-        const mc_suffix *s = b->forms[i].sfx;
-        if (s->kind == MC_SFX_WEIGHT || !t[s->id] || t[s->id]->form != i || b->used[at[s->id]] || !belongs(q->layout, s))
+        const form_info *f = &b->forms[i];
+        if (f->found == MC_NO_ID || b->used[f->found] || !belongs(q->layout, f->sfx))
             continue;
-        b->used[at[s->id]] = 1;
-        if (!q->parts[s->part])
-            q->parts[s->part] = t[s->id];
-        if (s->part != MC_PART_INPUT && s->part != MC_PART_BIAS)
-            q->bytes += bytes_of(t[s->id]);
+        mc_tensor *t = b->p.inv->first[f->found];
+        b->used[f->found] = 1;
+        if (!q->parts[f->sfx->part])
+            q->parts[f->sfx->part] = t;
+        if (f->sfx->part != MC_PART_INPUT && f->sfx->part != MC_PART_BIAS)
+            q->bytes += bytes_of(t);
     }
 }
 
-static void begin_module(build *b, mc_tensor *t, mc_str name)
+static mc_module *begin_module(build *b, mc_tensor *t, mc_str name)
 {
-    mc_module *q = &b->q->modules[b->q->n_modules++];
-    *q = (mc_module){ .name = name, .cls = class_of(b, t), .component = b->component, .layer = t->layer, .form = t->form, .experts = 1, .symmetric = MC_UNKNOWN,
-                      .in_witness = MC_STR(""), .ordered = MC_UNKNOWN, .bytes = bytes_of(t) };
+    mc_module *q = &b->q->modules[b->q->n_modules++]; /* zeroed */
+    q->name = name;
+    q->cls = class_of(b, t);
+    q->component = b->component;
+    q->layer = t->layer;
+    q->form = t->form;
+    q->experts = 1;
+    q->symmetric = MC_UNKNOWN;
+    q->ordered = MC_UNKNOWN;
+    q->bytes = bytes_of(t);
     q->parts[MC_PART_WEIGHT] = t;
+    return q;
 }
 
-static void add_weight(build *b, uint32_t id, mc_tensor **t, uint32_t *at)
+/* ---- data ---- */
+
+/* What a layout wants to see of a part. */
+static const struct { mc_layout layout; mc_part part; uint32_t n; } wanted[] = {
+    { MC_Q_GPTQ, MC_PART_ZERO, 4 }, { MC_Q_GPTQ, MC_PART_INDEX, 4096 }, { MC_Q_AWQ, MC_PART_ZERO, 4 }, { MC_Q_BNB4, MC_PART_STATE, 4096 },
+    { MC_Q_CT_PACK, MC_PART_SHAPE, 16 }, { MC_Q_HQQ, MC_PART_SHAPE, 16 }, { MC_Q_HQQ, MC_PART_STATE, 8 }, { MC_Q_EXL2, MC_PART_STATE, 4096 },
+    { MC_Q_INT8, MC_PART_ZERO, 64 }, { MC_Q_TORCHAO, MC_PART_ZERO, 64 }, { MC_Q_QUARK_INT4, MC_PART_ZERO, 4 },
+};
+
+/* Adds the small reads of the last module. False: it has none. */
+static bool want_data(build *b, const mc_module *q)
+{
+    wants *w = b->wants;
+    size_t before = w->n;
+    for (size_t i = 0; i < MC_COUNT(wanted); i++) {
+        const mc_tensor *t = wanted[i].layout == q->layout ? q->parts[wanted[i].part] : NULL;
+        mc_small        *v = t && bytes_of(t) > 0 ? mc_grow(b->p.m->arena, w->v, w->n, &w->cap, sizeof *v) : NULL;
+        if (!v)
+            continue;
+        w->v = v;
+        v[w->n++] = (mc_small){ .t = t, .module = (uint32_t)(b->q->n_modules - 1), .part = wanted[i].part, .want = bytes_of(t) < wanted[i].n ? (uint32_t)bytes_of(t) : wanted[i].n };
+    }
+    return w->n > before;
+}
+
+/* Facts that are the same for all modules of a writer: a sample of them is enough in a model of tens of thousands. */
+static bool can_sample(mc_layout l)
+{
+    return l == MC_Q_GPTQ || l == MC_Q_AWQ || l == MC_Q_INT8 || l == MC_Q_TORCHAO || l == MC_Q_QUARK_INT4;
+}
+
+enum { SAMPLES = 4096 };
+
+/* The first of the reads of the next module behind i. */
+static size_t next_module(const wants *w, size_t i)
+{
+    size_t k = i;
+    while (k < w->n && w->v[k].module == w->v[i].module)
+        k++;
+    return k;
+}
+
+/* Keeps what is to be read in front; modules that go without are filled at once. */
+static void thin_out(const mc_pack *p, mc_quant *q, wants *w)
+{
+    size_t kept = 0, samples = 0, seen = 0;
+    for (size_t i = 0; i < w->n; i = next_module(w, i))
+        samples += can_sample(q->modules[w->v[i].module].layout);
+    for (size_t i = 0, k; i < w->n; i = k) {
+        mc_module *m = &q->modules[w->v[i].module];
+        k = next_module(w, i);
+        if (can_sample(m->layout) && seen++ % (samples / SAMPLES + 1) != 0) {
+            mc_pack own = *p;
+            own.inv = &p->m->components[m->component].inv;
+            mc_fill_module(&own, m, NULL, 0);
+            continue;
+        }
+        for (size_t j = i; j < k; j++)
+            w->v[kept++] = w->v[j];
+    }
+    w->n = kept;
+}
+
+/* ---- all modules of one inventory ---- */
+
+static void add_weight(build *b, uint32_t id, mc_tensor **t)
 {
     mc_tensor       *w = b->p.inv->first[id];
     const form_info *f = &b->forms[w->form];
@@ -147,19 +226,19 @@ static void add_weight(build *b, uint32_t id, mc_tensor **t, uint32_t *at)
     mc_layout        layout;
     t[f->sfx->id] = w;
     if (!alone)
-        gather(b, id, prefix, t, at);
+        gather(b, id, prefix, t);
     layout = mc_match_layout(&b->p, t, f->sfx->id);
-    begin_module(b, w, layout == MC_Q_PLAIN && f->sfx->id != MC_S_WEIGHT ? w->name : prefix);
-    b->q->modules[b->q->n_modules - 1].layout = layout;
+    mc_module *q = begin_module(b, w, layout == MC_Q_PLAIN && f->sfx->id != MC_S_WEIGHT ? w->name : prefix);
+    q->layout = layout;
     b->q->n_packed += layout != MC_Q_PLAIN && layout != MC_Q_RAW8;
     b->used[id] = 1;
     if (!alone)
-        attach(b, &b->q->modules[b->q->n_modules - 1], w->form, t, at);
+        attach(b, q, w->form);
+    if (layout == MC_Q_PLAIN || !want_data(b, q))
+        mc_fill_module(&b->p, q, NULL, 0);
     for (uint32_t i = b->heads[f->module]; i != MC_NONE; i = b->forms[i].next)
         t[b->forms[i].sfx->id] = NULL;
 }
-
-/* ---- all modules of one inventory ---- */
 
 /* KV scales stand beside the projections; exl2 has a part of the same name. */
 static bool is_cache_scale(const build *b, const form_info *f)
@@ -185,7 +264,6 @@ static bool add_orphan(build *b, mc_tensor *t, size_t *cap)
 static bool add_inventory(build *b, size_t *cap_orphans)
 {
     mc_tensor    *t[MC_N_SUFFIXES] = { 0 };
-    uint32_t      at[MC_N_SUFFIXES] = { 0 };
     mc_inventory *inv = b->p.inv;
     b->used = MC_NEW(b->p.m->arena, uint8_t, inv->names.n);
     if (!b->used || !study_forms(b))
@@ -194,14 +272,14 @@ static bool add_inventory(build *b, size_t *cap_orphans)
     for (uint32_t i = 0; i < inv->names.n; i++) {
         const form_info *f = &b->forms[inv->first[i]->form];
         if (f->sfx->kind == MC_SFX_WEIGHT && !f->buffer)
-            add_weight(b, i, t, at);
+            add_weight(b, i, t);
     }
     for (uint32_t i = 0; i < inv->names.n; i++) {
         const form_info *f = &b->forms[inv->first[i]->form];
         if (b->used[i] || f->buffer || f->sfx->kind == MC_SFX_WEIGHT)
             continue;
         if (f->sfx->kind == MC_SFX_MAYBE && f->sfx->id != MC_S_KV)
-            begin_module(b, inv->first[i], inv->first[i]->name);
+            mc_fill_module(&b->p, begin_module(b, inv->first[i], inv->first[i]->name), NULL, 0);
         else if (!is_cache_scale(b, f) && !add_orphan(b, inv->first[i], cap_orphans))
             return false;
     }
@@ -244,60 +322,9 @@ mc_view mc_view_of(const mc_tensor *t)
     return v;
 }
 
-/* ---- data ---- */
-
-/* What a layout wants to see. Returns the number of rows of `want`. */
-static size_t wants_of(const mc_module *q, mc_small want[2])
-{
-    static const struct { mc_layout layout; mc_part part; uint32_t n; } table[] = {
-        { MC_Q_GPTQ, MC_PART_ZERO, 4 }, { MC_Q_GPTQ, MC_PART_INDEX, 4096 }, { MC_Q_AWQ, MC_PART_ZERO, 4 }, { MC_Q_BNB4, MC_PART_STATE, 4096 },
-        { MC_Q_CT_PACK, MC_PART_SHAPE, 16 }, { MC_Q_HQQ, MC_PART_SHAPE, 16 }, { MC_Q_HQQ, MC_PART_STATE, 8 }, { MC_Q_EXL2, MC_PART_STATE, 4096 },
-        { MC_Q_INT8, MC_PART_ZERO, 64 }, { MC_Q_TORCHAO, MC_PART_ZERO, 64 }, { MC_Q_QUARK_INT4, MC_PART_ZERO, 4 },
-    };
-    size_t n = 0;
-    for (size_t i = 0; i < MC_COUNT(table) && n < 2; i++)
-        if (q->layout == table[i].layout && q->parts[table[i].part] && bytes_of(q->parts[table[i].part]) > 0) {
-            uint64_t have = bytes_of(q->parts[table[i].part]);
-            want[n++] = (mc_small){ .t = q->parts[table[i].part], .part = table[i].part, .want = have < table[i].n ? (uint32_t)have : table[i].n };
-        }
-    return n;
-}
-
-/* Facts that are the same for all modules of a writer: a sample of them is enough in a model of tens of thousands. */
-static bool can_sample(mc_layout l)
-{
-    return l == MC_Q_GPTQ || l == MC_Q_AWQ || l == MC_Q_INT8 || l == MC_Q_TORCHAO || l == MC_Q_QUARK_INT4;
-}
-
-enum { SAMPLES = 4096 };
-
-static mc_small *collect_wants(const mc_quant *q, mc_arena *a, size_t *n)
-{
-    mc_small want[2], *v;
-    size_t   all = 0, samples = 0, step, seen = 0;
-    for (size_t i = 0; i < q->n_modules; i++) {
-        all += q->modules[i].layout == MC_Q_PLAIN ? 0 : wants_of(&q->modules[i], want);
-        samples += can_sample(q->modules[i].layout);
-    }
-    step = samples / SAMPLES + 1;
-    *n = 0;
-    if (all == 0 || !(v = MC_NEW(a, mc_small, all)))
-        return NULL;
-    for (uint32_t i = 0; i < q->n_modules; i++) {
-        if (q->modules[i].layout == MC_Q_PLAIN || (can_sample(q->modules[i].layout) && seen++ % step != 0))
-            continue;
-        size_t k = wants_of(&q->modules[i], want);
-        for (size_t j = 0; j < k; j++) {
-            v[*n] = want[j];
-            v[(*n)++].module = i;
-        }
-    }
-    return v;
-}
-
 /* ---- all of it ---- */
 
-static bool build_all(mc_model *m, const mc_kb *kb, const uint32_t *kinds, mc_quant *q)
+static bool build_all(mc_model *m, const mc_kb *kb, const uint32_t *kinds, mc_quant *q, wants *w)
 {
     size_t names = 0, cap_orphans = 0;
     for (size_t c = 0; c < m->n_components; c++)
@@ -307,7 +334,7 @@ static bool build_all(mc_model *m, const mc_kb *kb, const uint32_t *kinds, mc_qu
     if (!q->modules)
         return false;
     for (uint32_t c = 0; c < m->n_components; c++) {
-        build b = { .p = { m, kb, kinds, &m->components[c].inv }, .q = q, .component = c };
+        build b = { .p = { m, kb, kinds, &m->components[c].inv }, .q = q, .component = c, .wants = w };
         if (m->components[c].kind != MC_COMP_COPY && b.p.inv->names.n > 0 && !add_inventory(&b, &cap_orphans))
             return false;
     }
@@ -316,24 +343,25 @@ static bool build_all(mc_model *m, const mc_kb *kb, const uint32_t *kinds, mc_qu
 
 void mc_find_modules(mc_model *m, const mc_kb *kb, mc_small_reader *read, void *arg)
 {
-    size_t          names = 0, n = 0, k = 0;
+    size_t          names = 0;
+    wants           w = { 0 };
     const uint32_t *kinds = make_kinds(m, kb);
     mc_quant       *q = MC_NEW(m->arena, mc_quant, 1);
     for (size_t c = 0; c < m->n_components; c++)
         names += m->components[c].inv.names.n;
-    if (names == 0 || !kinds || !q || !build_all(m, kb, kinds, q))
+    if (names == 0 || !kinds || !q || !build_all(m, kb, kinds, q, &w))
         return;
     q->declared = MC_NONE;
     q->symmetric = MC_UNKNOWN;
     m->quant = q;
-    mc_small *small = read ? collect_wants(q, m->arena, &n) : NULL;
-    if (n)
-        read(arg, small, n);
-    for (uint32_t i = 0; i < q->n_modules; i++) {
-        size_t first = k;
-        while (k < n && small[k].module == i)
-            k++;
-        mc_pack p = { m, kb, kinds, &m->components[q->modules[i].component].inv };
-        mc_fill_module(&p, &q->modules[i], k > first ? small + first : NULL, k - first);
+    mc_pack p = { m, kb, kinds, NULL };
+    thin_out(&p, q, &w);
+    if (read && w.n)
+        read(arg, w.v, w.n);
+    for (size_t i = 0, k; i < w.n; i = k) {
+        mc_module *own = &q->modules[w.v[i].module];
+        k = next_module(&w, i);
+        p.inv = &m->components[own->component].inv;
+        mc_fill_module(&p, own, w.v + i, k - i);
     }
 }

@@ -15,6 +15,12 @@ static mc_layout mx_of_bytes(const mc_tensor *w, const mc_tensor *s)
     return six && !has_mx_shape(v, x, 2) ? MC_Q_MXFP6 : MC_Q_MXFP4;
 }
 
+/* A parameter without a suffix is a fused one: packed as experts, or not at all. */
+static bool may_pack(const mc_tensor *w)
+{
+    return w->rank >= 3 || (w->rank == 2 && mc_str_ends(w->name, ".weight"));
+}
+
 static bool is_flat(const mc_tensor *w)
 {
     return w->rank == 2 && w->dims[1] == 1 && w->dims[0] >= 64 && w->layer != MC_NONE;
@@ -26,7 +32,7 @@ static mc_layout match_bytes(const mc_pack *p, mc_tensor *const *t, const mc_ten
     uint32_t         k = mc_kind_of(p, s);
     if (is_flat(w))
         return MC_Q_BNB4;
-    if (w->rank < 2)
+    if (!may_pack(w))
         return MC_Q_PLAIN;
     if ((k & MC_K_F8) || (!s && (t[MC_S_SCALE_2] || t[MC_S_GLOBAL])))
         return MC_Q_NVFP4;
@@ -61,7 +67,7 @@ static mc_layout match_i8(const mc_pack *p, mc_tensor *const *t, const mc_tensor
     mc_view v = mc_view_of(w), s = mc_view_of(t[MC_S_SCALE_INV]);
     if (t[MC_S_WEIGHT_FORMAT])
         return MC_Q_BNB8;
-    if (w->rank < 2)
+    if (!may_pack(w))
         return MC_Q_PLAIN;
     if (t[MC_S_EETQ_SCALES])
         return MC_Q_EETQ;

@@ -23,32 +23,32 @@ static mc_str family_of(const mc_module *q)
     return mc_str_of(names[q->layout]);
 }
 
-/* ---- the most frequent, by parameters ---- */
+/* ---- the mix, by parameters ---- */
 
+/* Modules that are packed alike. */
+typedef struct { mc_layout layout; uint64_t width, group, block[2]; mc_grain grain; mc_tri symmetric; const mc_module *first; uint64_t weight; } kind_row;
 enum { KINDS = 64 };
-typedef struct { uint64_t key, sub, sub2, weight; } kind_row;
-typedef struct { kind_row v[KINDS]; size_t n; } tally;
+typedef struct { kind_row v[KINDS]; size_t n, last; } mix;
 
-static void count(tally *t, uint64_t key, uint64_t sub, uint64_t sub2, uint64_t weight)
+static bool same_kind(const kind_row *x, const kind_row *y)
 {
-    size_t i = 0;
-    while (i < t->n && (t->v[i].key != key || t->v[i].sub != sub || t->v[i].sub2 != sub2))
-        i++;
+    return x->layout == y->layout && x->width == y->width && x->grain == y->grain && x->group == y->group && x->block[0] == y->block[0] && x->block[1] == y->block[1]
+        && x->symmetric == y->symmetric;
+}
+
+static void count(mix *t, kind_row k)
+{
+    size_t i = t->last;
+    if (i >= t->n || !same_kind(&t->v[i], &k))
+        for (i = 0; i < t->n && !same_kind(&t->v[i], &k); i++)
+            continue;
     if (i == KINDS)
         return;
     if (i == t->n)
-        t->v[t->n++] = (kind_row){ key, sub, sub2, 0 };
-    if (ckd_add(&t->v[i].weight, t->v[i].weight, weight))
+        t->v[t->n++] = (kind_row){ k.layout, k.width, k.group, { k.block[0], k.block[1] }, k.grain, k.symmetric, k.first, 0 };
+    if (ckd_add(&t->v[i].weight, t->v[i].weight, k.weight))
         t->v[i].weight = UINT64_MAX;
-}
-
-static const kind_row *most(const tally *t)
-{
-    const kind_row *best = NULL;
-    for (size_t i = 0; i < t->n; i++)
-        if (!best || t->v[i].weight > best->weight)
-            best = &t->v[i];
-    return best;
+    t->last = i;
 }
 
 /* ---- sums ---- */
@@ -98,8 +98,6 @@ static void sum_module(mc_quant *s, const mc_module *q, totals *t)
     }
 }
 
-/* ---- the mix ---- */
-
 /* Where a byte holds one value, the declared width is the width. */
 static double width_of(const mc_quant *s, const mc_module *q)
 {
@@ -114,54 +112,54 @@ static double width_of(const mc_quant *s, const mc_module *q)
 
 static mc_int of_tensors(uint64_t v)
 {
-    return v > 0 && v <= INT64_MAX ? (mc_int){ true, (int64_t)v, { MC_NONE, MC_STR("tensor tables") } } : (mc_int){ 0 };
+    return v <= INT64_MAX ? (mc_int){ true, (int64_t)v, { MC_NONE, MC_STR("tensor tables") } } : (mc_int){ 0 };
 }
 
-static void find_mix(mc_quant *s)
+static kind_row kind_of(const mc_quant *s, const mc_module *q)
 {
-    tally widths = { .n = 0 }, grains = { .n = 0 }, sides = { .n = 0 };
-    for (size_t i = 0; i < s->n_modules; i++) {
-        const mc_module *q = &s->modules[i];
-        if (!is_packed(q))
-            continue;
-        uint64_t n = q->elements_known ? q->elements : q->bytes; /* undecided widths count by their bytes */
-        count(&widths, (uint64_t)(width_of(s, q) + 0.5), 0, 0, n);
-    }
-    const kind_row *w = most(&widths);
-    for (size_t i = 0; w && i < s->n_modules; i++) {
-        const mc_module *q = &s->modules[i];
-        if (!is_packed(q) || (uint64_t)(width_of(s, q) + 0.5) != w->key)
-            continue;
-        uint64_t n = q->elements_known ? q->elements : q->bytes;
-        count(&grains, (uint64_t)q->grain << 32 | (q->grain == MC_GRAIN_GROUP ? q->group & UINT32_MAX : 0), q->grain == MC_GRAIN_BLOCK ? q->block[0] : 0,
-              q->grain == MC_GRAIN_BLOCK ? q->block[1] : 0, n);
-        count(&sides, (uint64_t)(q->symmetric + 1), 0, 0, n);
-    }
-    if (!w)
-        return;
-    s->bits = of_tensors(w->key);
-    const kind_row *g = most(&grains), *y = most(&sides);
-    s->grain = (mc_grain)(g->key >> 32);
-    s->group = of_tensors(g->key & UINT32_MAX);
-    s->block[0] = g->sub;
-    s->block[1] = g->sub2;
-    s->symmetric = (mc_tri)((int)y->key - 1);
+    bool group = q->grain == MC_GRAIN_GROUP, block = q->grain == MC_GRAIN_BLOCK;
+    return (kind_row){ q->layout, (uint64_t)(width_of(s, q) + 0.5), group ? q->group : 0, { block ? q->block[0] : 0, block ? q->block[1] : 0 }, q->grain, q->symmetric, q,
+                       q->elements_known ? q->elements : q->bytes }; /* undecided widths count by their bytes */
 }
 
-static void find_family(mc_quant *s)
+typedef bool same_fn(const kind_row *x, const kind_row *y);
+static bool same_layout(const kind_row *x, const kind_row *y) { return x->layout == y->layout; }
+static bool same_width(const kind_row *x, const kind_row *y) { return x->width == y->width; }
+static bool same_grain(const kind_row *x, const kind_row *y) { return same_width(x, y) && x->grain == y->grain && x->group == y->group && x->block[0] == y->block[0] && x->block[1] == y->block[1]; }
+static bool same_side(const kind_row *x, const kind_row *y) { return same_width(x, y) && x->symmetric == y->symmetric; }
+
+/* The row whose like, among those like `within`, weigh most. */
+static const kind_row *most(const mix *t, same_fn *same, const kind_row *within)
 {
-    uint64_t by_layout[MC_N_LAYOUTS] = { 0 }, best = 0;
-    s->seen = MC_STR("");
-    for (size_t i = 0; i < s->n_modules; i++) {
-        const mc_module *q = &s->modules[i];
-        if (!is_packed(q))
-            continue;
-        uint64_t n = by_layout[q->layout] += (q->elements_known ? q->elements : q->bytes) / 2 + 1;
-        if (n > best) {
-            best = n;
-            s->seen = family_of(q);
+    const kind_row *best = NULL;
+    double          best_weight = -1;
+    for (size_t i = 0; i < t->n; i++) {
+        double weight = 0;
+        for (size_t k = 0; k < t->n; k++)
+            weight += same(&t->v[i], &t->v[k]) ? (double)t->v[k].weight : 0;
+        if ((!within || same_width(&t->v[i], within)) && weight > best_weight) {
+            best = &t->v[i];
+            best_weight = weight;
         }
     }
+    return best;
+}
+
+static void find_mix(mc_quant *s, const mix *t)
+{
+    s->seen = MC_STR("");
+    if (t->n == 0)
+        return;
+    const kind_row *w = most(t, same_width, NULL), *g = most(t, same_grain, w);
+    s->seen = family_of(most(t, same_layout, NULL)->first);
+    if (w->width)
+        s->bits = of_tensors(w->width);
+    if (g->group)
+        s->group = of_tensors(g->group);
+    s->grain = g->grain;
+    s->block[0] = g->block[0];
+    s->block[1] = g->block[1];
+    s->symmetric = most(t, same_side, w)->symmetric;
 }
 
 /* What the claim says where the tensors say nothing: a model that was saved unpacked, symmetry of floats. */
@@ -206,16 +204,19 @@ static uint64_t tied_head(const mc_model *m)
     return embed->elements == head->elements || (head->in && head->in == embed->in) ? head->elements : 0;
 }
 
+/* There are weights, and the tables of all of them were read. */
 static bool all_listed(const mc_model *m)
 {
+    bool any = false;
     for (size_t c = 0; c < m->n_components; c++) {
         const mc_component *k = &m->components[c];
         if (k->kind == MC_COMP_COPY || (k->set == MC_NONE && k->inv.names.n == 0))
             continue;
+        any = true;
         if (!mc_all_listed(m, k))
             return false;
     }
-    return true;
+    return any;
 }
 
 static mc_int active_of(const mc_model *m, const totals *t)
@@ -235,22 +236,27 @@ static mc_int active_of(const mc_model *m, const totals *t)
 void mc_sum_modules(mc_model *m, const mc_kb *kb)
 {
     mc_quant *s = m->quant;
-    totals    t = { .known = true, .linear_known = true };
+    totals    t = { .linear_known = true };
+    mix       kinds = { .n = 0 };
     (void)kb;
+    t.known = all_listed(m);
+    m->parameters = t.known && !s ? of_tensors(0) : (mc_int){ 0 };
     if (!s)
         return;
+    s->symmetric = MC_UNKNOWN;
     for (size_t i = 0; i < MC_N_CLASSES; i++)
         s->by_class[i].known = true;
-    for (size_t i = 0; i < s->n_modules; i++)
+    for (size_t i = 0; i < s->n_modules; i++) {
         sum_module(s, &s->modules[i], &t);
+        if (is_packed(&s->modules[i]))
+            count(&kinds, kind_of(s, &s->modules[i]));
+    }
     uint64_t tied = tied_head(m);
     t.total -= tied <= t.total ? tied : 0;
     s->linear_known = t.linear_known && t.linear > 0;
     s->linear_bpw = s->linear_known ? 8.0 * (double)t.linear_bytes / (double)t.linear : 0;
-    find_mix(s);
-    find_family(s);
+    find_mix(s, &kinds);
     add_claim(s);
-    t.known &= all_listed(m);
     s->active = active_of(m, &t);
-    m->parameters = t.known && t.total <= INT64_MAX ? (mc_int){ true, (int64_t)t.total, { MC_NONE, MC_STR("tensor tables") } } : (mc_int){ 0 };
+    m->parameters = t.known ? of_tensors(t.total) : (mc_int){ 0 };
 }
