@@ -10,8 +10,8 @@
 typedef struct { mc_small *v; size_t n, cap; } wants;
 
 /* A form seen as suffix and module. The forms of one module form are a list. found: name id of that part of the module at
- * hand, MC_NO_ID if it has none; step: how far from the weight it was last. */
-typedef struct { const mc_suffix *sfx; uint32_t module, next, found; int64_t step; mc_module_class cls; bool buffer; } form_info;
+ * hand, MC_NO_ID if it has none; step: how far from the weight it was last; last: the latest module of this form. */
+typedef struct { const mc_suffix *sfx; uint32_t module, next, found; int64_t step; mc_module_class cls; bool buffer; const mc_module *last; } form_info;
 
 typedef struct {
     mc_pack    p;
@@ -164,9 +164,11 @@ static const struct { mc_layout layout; mc_part part; uint32_t n; } wanted[] = {
 /* Adds the small reads of the last module. False: it has none. */
 static bool want_data(build *b, const mc_module *q)
 {
+    static const uint64_t some = UINT64_C(1) << MC_Q_GPTQ | UINT64_C(1) << MC_Q_AWQ | UINT64_C(1) << MC_Q_BNB4 | UINT64_C(1) << MC_Q_CT_PACK | UINT64_C(1) << MC_Q_HQQ
+                               | UINT64_C(1) << MC_Q_EXL2 | UINT64_C(1) << MC_Q_INT8 | UINT64_C(1) << MC_Q_TORCHAO | UINT64_C(1) << MC_Q_QUARK_INT4;
     wants *w = b->wants;
     size_t before = w->n;
-    for (size_t i = 0; i < MC_COUNT(wanted); i++) {
+    for (size_t i = 0; (some >> q->layout & 1) && i < MC_COUNT(wanted); i++) {
         const mc_tensor *t = wanted[i].layout == q->layout ? q->parts[wanted[i].part] : NULL;
         mc_small        *v = t && bytes_of(t) > 0 ? mc_grow(b->p.m->arena, w->v, w->n, &w->cap, sizeof *v) : NULL;
         if (!v)
@@ -217,10 +219,49 @@ static void thin_out(const mc_pack *p, mc_quant *q, wants *w)
 
 /* ---- all modules of one inventory ---- */
 
+static bool same_shape(const mc_tensor *x, const mc_tensor *y)
+{
+    if (!x || !y)
+        return x == y;
+    if (x->dtype != y->dtype || x->rank != y->rank || x->overflow != y->overflow || bytes_of(x) != bytes_of(y))
+        return false;
+    for (unsigned i = 0; i < x->rank; i++)
+        if (x->dims[i] != y->dims[i])
+            return false;
+    return true;
+}
+
+/* Most modules repeat the one of their form before them: what shapes tell is the same. */
+static void fill_like(build *b, mc_module *q, form_info *f)
+{
+    const mc_module *like = f->last;
+    bool             same = like && like->layout == q->layout && !like->missing.what && !like->shape.what && like->in_witness.n == 0 && like->bits_certain && !like->transposed;
+    for (size_t i = 0; same && i < MC_N_PARTS; i++)
+        same = same_shape(like->parts[i], q->parts[i]);
+    f->last = q;
+    if (!same) {
+        mc_fill_module(&b->p, q, NULL, 0);
+        return;
+    }
+    q->grain = like->grain;
+    q->symmetric = like->symmetric;
+    q->elements_known = like->elements_known;
+    q->bits_certain = true;
+    q->elements = like->elements;
+    q->bits = like->bits;
+    q->group = like->group;
+    q->block[0] = like->block[0];
+    q->block[1] = like->block[1];
+    q->groups = like->groups;
+    q->in = like->in;
+    q->out = like->out;
+    q->experts = like->experts;
+}
+
 static void add_weight(build *b, uint32_t id, mc_tensor **t)
 {
     mc_tensor       *w = b->p.inv->first[id];
-    const form_info *f = &b->forms[w->form];
+    form_info       *f = &b->forms[w->form];
     mc_str           prefix = less_suffix(w->name, f->sfx);
     bool             alone = b->heads[f->module] == w->form && f->next == MC_NONE;
     mc_layout        layout;
@@ -235,7 +276,7 @@ static void add_weight(build *b, uint32_t id, mc_tensor **t)
     if (!alone)
         attach(b, q, w->form);
     if (layout == MC_Q_PLAIN || !want_data(b, q))
-        mc_fill_module(&b->p, q, NULL, 0);
+        fill_like(b, q, f);
     for (uint32_t i = b->heads[f->module]; i != MC_NONE; i = b->forms[i].next)
         t[b->forms[i].sfx->id] = NULL;
 }
