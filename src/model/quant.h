@@ -62,7 +62,7 @@ typedef enum { MC_UNKNOWN = -1, MC_NO = 0, MC_YES = 1 } mc_tri;
  * shape (MC421): what = a phrase that follows the name ("has other rows than qweight"), tensor = the companion that does not
  *   fit; a = the number that the rest of the module needs, b = the one stored (both 0: no number, a dtype).
  * data (MC446, MC447): what = a phrase, tensor = the one read; a, b as its words say: needed, found. */
-typedef struct { const char *what; mc_str tensor; uint64_t a, b; } mc_module_fault;
+typedef struct { const char *what; const mc_tensor *tensor; uint32_t a, b; /* UINT32_MAX: that or more */ } mc_module_fault;
 
 typedef struct {
     /* Every pass reads these. */

@@ -137,7 +137,7 @@ static mc_finding *tell_shape(mc_check *cx, const mc_hit *v, size_t n)
     const mc_module      *m = facts ? mc_quant_of(facts, v) : NULL;
     const mc_tensor      *scale = m ? m->parts[MC_PART_SCALE] : NULL;
     mc_str                shape = scale ? mc_quant_shape(cx->arena, scale) : MC_STR("?");
-    mc_str                of = m && m->shape.tensor.n && v->what == m->shape.what ? m->shape.tensor : v->name;
+    mc_str                of = m && m->shape.tensor && v->what == m->shape.what ? m->shape.tensor->name : v->name;
     mc_str                first = n == 1 ? of : mc_format(cx->arena, "%zu modules are inconsistent: %.*s", n, MC_FMT(of));
     unsigned long long    a = v->a, b = v->b;
     mc_finding           *f;

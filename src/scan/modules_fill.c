@@ -12,7 +12,7 @@ uint64_t mc_ceil_div(uint64_t n, uint64_t d)
 void mc_set_fault(mc_module_fault *f, const char *what, const mc_tensor *t, uint64_t expected, uint64_t found)
 {
     if (!f->what)
-        *f = (mc_module_fault){ what, t ? t->name : MC_STR(""), expected, found };
+        *f = (mc_module_fault){ what, t, expected < UINT32_MAX ? (uint32_t)expected : UINT32_MAX, found < UINT32_MAX ? (uint32_t)found : UINT32_MAX };
 }
 
 bool mc_need(mc_module *q, mc_part part, const char *name)
