@@ -23,25 +23,29 @@ static mc_str shown(mc_arena *a, const mc_value *v)
     return mc_str_of(type_word(v));
 }
 
-static void tell(mc_check *cx, uint32_t file, mc_str pointer, const mc_value *v, mc_str what)
+static mc_finding *tell(mc_check *cx, uint32_t file, mc_str pointer, const mc_value *v, mc_str what)
 {
     mc_finding *f = mc_report(cx, file, "%.*s %.*s", MC_FMT(pointer), MC_FMT(what));
     mc_subject(f, pointer);
     if (v)
         mc_because(cx, f, "stated", (mc_origin){ file, pointer }, "%.*s", MC_FMT(shown(cx->arena, v)));
+    return f;
 }
 
 static void fault(const look *l, mc_str pointer, const mc_value *v, const char *what)
 {
     mc_str text = v ? mc_format(l->cx->arena, "is %.*s: %s", MC_FMT(shown(l->cx->arena, v)), what) : mc_str_of(what);
     if (!l->odd)
-        tell(l->cx, l->c->file, pointer, v, text);
+        (void)tell(l->cx, l->c->file, pointer, v, text);
 }
 
-static void odd(const look *l, mc_str pointer, const mc_value *v, const char *what)
+static void odd(const look *l, mc_str pointer, const mc_value *v, const char *what, const char *fix)
 {
-    if (l->odd)
-        tell(l->cx, l->c->file, pointer, v, v ? mc_format(l->cx->arena, "is %.*s: %s", MC_FMT(shown(l->cx->arena, v)), what) : mc_str_of(what));
+    if (!l->odd)
+        return;
+    mc_finding *f = tell(l->cx, l->c->file, pointer, v, v ? mc_format(l->cx->arena, "is %.*s: %s", MC_FMT(shown(l->cx->arena, v)), what) : mc_str_of(what));
+    if (f->count == 1)
+        mc_fix(l->cx, f, "%s", fix);
 }
 
 static mc_str below(const look *l, mc_str at, mc_str key)
@@ -62,7 +66,7 @@ static void number(const look *l, const char *spec, const char *range, const mc_
     if (n.state == MC_NUMBER_BAD)
         fault(l, below(l, at, n.key), n.value, range);
     else if (n.state == MC_NUMBER_TEXT)
-        odd(l, below(l, at, n.key), n.value, "a number in quotes; some loaders compare it as text");
+        odd(l, below(l, at, n.key), n.value, "a number in quotes; some loaders compare it as text", "write the number without quotes");
 }
 
 static void numbers(const look *l, const mc_value *block, mc_str at)
@@ -135,7 +139,7 @@ static bool whole(const look *l, const mc_value *v, mc_str at, int64_t least, in
         return true;
     uint64_t u;
     if (mc_is(v, MC_STRING) && mc_str_u64(v->s, &u) && u <= (uint64_t)most && (int64_t)u >= least)
-        odd(l, at, v, "a number in quotes; some loaders refuse it");
+        odd(l, at, v, "a number in quotes; some loaders refuse it", "write the number without quotes");
     else
         fault(l, at, v, what);
     return false;
@@ -193,7 +197,7 @@ static void group_formats(const look *l, const mc_value *groups)
             other = f;
     }
     if (other)
-        odd(l, below(l, l->c->at, MC_STR("format")), format, mc_format(l->cx->arena, "its groups say %.*s", MC_FMT(other->s)).p);
+        odd(l, below(l, l->c->at, MC_STR("format")), format, mc_format(l->cx->arena, "its groups say %.*s", MC_FMT(other->s)).p, "state the format that the groups have, or mixed-precision");
 }
 
 static void groups(const look *l)
@@ -232,7 +236,7 @@ static void quantized_layers(const look *l)
     if (!absent(algo) && algo->type != MC_STRING)
         fault(l, below(l, l->c->at, MC_STR("quant_algo")), algo, "the name of an algorithm is expected");
     if (word(algo, "MIXED_PRECISION") && absent(map))
-        odd(l, below(l, l->c->at, MC_STR("quantized_layers")), NULL, "is absent, and MIXED_PRECISION needs it");
+        odd(l, below(l, l->c->at, MC_STR("quantized_layers")), NULL, "is absent, and MIXED_PRECISION needs it", "list the quantized layers with their algorithms, as hf_quant_config.json does");
 }
 
 static void nested_sizes(const look *l)
@@ -295,11 +299,11 @@ static void method_name(const look *l)
     if (on(b, "load_in_4bit") && on(b, "load_in_8bit"))
         fault(l, below(l, l->c->at, MC_STR("load_in_4bit")), mc_get(b, "load_in_4bit"), "load_in_8bit is true as well");
     if (method_unknown(l->c, l->cx->model->files[l->c->file].role))
-        odd(l, at, NULL, "is absent, and nothing else names the method");
+        odd(l, at, NULL, "is absent, and nothing else names the method", "add quant_method with the name of the method that wrote the weights");
     if (l->method && l->method->plain == MC_PLAIN_RUN_TIME && l->c->raw_method.known)
-        odd(l, at, name, "a method that exists at run time only; no loader reads stored weights under this name");
+        odd(l, at, name, "a method that exists at run time only; no loader reads stored weights under this name", "remove the block, or save the weights with a method that can be stored");
     if (on(b, "is_marlin_format") && mc_is(format, MC_STRING) && !word(format, "marlin"))
-        odd(l, below(l, l->c->at, MC_STR("is_marlin_format")), mc_get(b, "is_marlin_format"), mc_format(l->cx->arena, "checkpoint_format says %.*s", MC_FMT(format->s)).p);
+        odd(l, below(l, l->c->at, MC_STR("is_marlin_format")), mc_get(b, "is_marlin_format"), mc_format(l->cx->arena, "checkpoint_format says %.*s", MC_FMT(format->s)).p, "remove is_marlin_format, which only old releases read");
 }
 
 static void look_at_claims(mc_check *cx, bool as_odd)
@@ -326,13 +330,13 @@ static void no_objects(mc_check *cx)
             continue;
         const mc_value *side = d->role == MC_ROLE_HF_QUANT_CONFIG ? mc_get(d->root, "quantization") : NULL;
         if (!absent(side) && side->type != MC_OBJECT)
-            tell(cx, d->file, MC_STR("/quantization"), side, MC_STR("is no object"));
+            (void)tell(cx, d->file, MC_STR("/quantization"), side, MC_STR("is no object"));
         if (d->role != MC_ROLE_CONFIG)
             continue;
         for (mc_levels l = mc_levels_of(d->root); (f = mc_levels_next(&l));) {
             bool block = mc_str_is(f->key, "quantization_config") || mc_str_is(f->key, "compression_config");
             if (block && !absent(f->value) && f->value->type != MC_OBJECT)
-                tell(cx, d->file, mc_levels_pointer(&l, cx->arena), f->value, MC_STR("is neither an object nor null"));
+                (void)tell(cx, d->file, mc_levels_pointer(&l, cx->arena), f->value, MC_STR("is neither an object nor null"));
             if (block || mc_str_contains(f->key, "quantization"))
                 mc_levels_leave(&l);
         }

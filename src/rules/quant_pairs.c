@@ -281,12 +281,14 @@ static const mc_value *partner(const mc_value *b, const mc_value *a, size_t i)
 }
 
 /* Keys of b that a lacks; only asked when the walk over a found no difference. */
-static bool has_more(const mc_value *a, const mc_value *b)
+static bool has_more(const mc_value *a, const mc_value *b, mc_str *where)
 {
     for (size_t i = 0; i < b->n; i++) {
         bool there = (i < a->n && mc_str_eq(a->u.fields[i].key, b->u.fields[i].key)) || mc_get_str(a, b->u.fields[i].key) != NULL;
-        if (!there && b->u.fields[i].value->type != MC_NULL)
+        if (!there && b->u.fields[i].value->type != MC_NULL) {
+            *where = b->u.fields[i].key;
             return true;
+        }
     }
     return false;
 }
@@ -300,7 +302,7 @@ static bool equal(const mc_value *a, const mc_value *b, mc_str *where)
     while (depth > 0) {
         pair *t = &stack[depth - 1];
         if (t->next == t->a->n) {
-            if (t->a->type == MC_OBJECT ? has_more(t->a, t->b) : t->a->n != t->b->n)
+            if (t->a->type == MC_OBJECT ? has_more(t->a, t->b, where) : t->a->n != t->b->n)
                 return false;
             depth--;
             continue;

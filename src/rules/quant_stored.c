@@ -219,7 +219,7 @@ void mc_check_lists(mc_check *cx)
 
 /* ---- MC416, MC417 ---- */
 
-typedef struct { size_t matrices, wanted; uint64_t bits; const char *dtype; bool packed; } stored;
+typedef struct { size_t matrices, wanted; uint64_t bits; mc_str dtype; bool packed; } stored;
 
 static stored what_is_stored(mc_check *cx, const mc_claim *c)
 {
@@ -243,7 +243,7 @@ static stored what_is_stored(mc_check *cx, const mc_claim *c)
             continue;
         s.wanted++;
         s.bits = d->block_bits;
-        s.dtype = s.dtype ? s.dtype : d->name.p;
+        s.dtype = s.dtype.n ? s.dtype : d->name;
     }
     return s;
 }
@@ -311,10 +311,10 @@ void mc_check_not_stored(mc_check *cx)
         const mc_claim *c = plain_claim(cx, i, &method, &s);
         if (!c || (method->plain != MC_PLAIN_BROKEN && !(method->plain == MC_PLAIN_BY_FORMAT && packed_format(method, c))))
             continue;
-        mc_finding *f = mc_report(cx, c->file, "declares %.*s%.*s, but all %zu matrices are %s: loaders look for %s and fail, or start from random values", MC_FMT(c->method),
-                                  MC_FMT(bits_text(cx, c)), s.matrices, s.dtype, companion(c));
+        mc_finding *f = mc_report(cx, c->file, "declares %.*s%.*s, but all %zu matrices are %.*s: loaders look for %s and fail, or start from random values", MC_FMT(c->method),
+                                  MC_FMT(bits_text(cx, c)), s.matrices, MC_FMT(s.dtype), companion(c));
         mc_because(cx, f, "declared", (mc_origin){ c->file, c->at }, "%.*s", MC_FMT(c->method));
-        mc_because(cx, f, "stored", mc_origin_at(MC_NONE, ""), "%zu matrices in %s", s.matrices, s.dtype);
+        mc_because(cx, f, "stored", mc_origin_at(MC_NONE, ""), "%zu matrices in %.*s", s.matrices, MC_FMT(s.dtype));
     }
 }
 
@@ -328,14 +328,19 @@ void mc_check_on_load(mc_check *cx)
             continue;
         mc_str ratio = c->base.bits.known && c->base.bits.v > 0 ? mc_format(cx->arena, ", and the files are %.3g times the size the label suggests", (double)s.bits / (double)c->base.bits.v)
                                                                 : MC_STR("");
-        mc_finding *f = mc_report(cx, c->file, "says %.*s%.*s, the weights are plain %s: loaders quantize them while loading%.*s", MC_FMT(c->method), MC_FMT(bits_text(cx, c)), s.dtype,
+        mc_finding *f = mc_report(cx, c->file, "says %.*s%.*s, the weights are plain %.*s: loaders quantize them while loading%.*s", MC_FMT(c->method), MC_FMT(bits_text(cx, c)), MC_FMT(s.dtype),
                                   MC_FMT(ratio));
         mc_because(cx, f, "declared", (mc_origin){ c->file, c->at }, "%.*s", MC_FMT(c->method));
-        mc_because(cx, f, "stored", mc_origin_at(MC_NONE, ""), "%zu matrices in %s", s.matrices, s.dtype);
+        mc_because(cx, f, "stored", mc_origin_at(MC_NONE, ""), "%zu matrices in %.*s", s.matrices, MC_FMT(s.dtype));
     }
 }
 
 /* ---- MC423 ---- */
+
+static bool is_f8(const mc_dtype *d)
+{
+    return d && (mc_str_is(d->name, "F8_E4M3") || mc_str_is(d->name, "F8_E5M2"));
+}
 
 void mc_check_fp8_unscaled(mc_check *cx)
 {
@@ -353,11 +358,13 @@ void mc_check_fp8_unscaled(mc_check *cx)
             return;
     for (size_t i = 0; raw && i < q->n_modules; i++) {
         const mc_module *v = &q->modules[i];
-        const mc_dtype  *d = dtype_of(cx, v);
-        if (v->layout != MC_Q_RAW8 || !d || !(mc_str_is(d->name, "F8_E4M3") || mc_str_is(d->name, "F8_E5M2")))
+        if (v->layout != MC_Q_RAW8 || !is_f8(dtype_of(cx, v)))
             continue;
-        mc_finding *f = mc_report(cx, v->parts[MC_PART_WEIGHT]->file, "matrices are plain-cast %.*s without any scale: loaders that expect scaled FP8 refuse them or lose accuracy", MC_FMT(d->name));
+        mc_str      dtype = dtype_of(cx, v)->name;
+        mc_finding *f = mc_report(cx, v->parts[MC_PART_WEIGHT]->file, " ");
         mc_subject(f, v->name);
+        f->message = mc_format(cx->arena, "%zu %s plain-cast %.*s without any scale: loaders that expect scaled FP8 refuse or lose accuracy", f->count,
+                               f->count == 1 ? "matrix is" : "matrices are", MC_FMT(dtype));
     }
 }
 
@@ -432,7 +439,7 @@ void mc_check_kv_scales(mc_check *cx)
             continue;
         bool there = any_ends(inv, kv_scales, &first);
         if (c->kv.known && !there) {
-            mc_finding *f = mc_report(cx, c->file, "declares a %.*s KV cache but stores no k_scale or v_scale: engines use 1.0", MC_FMT(c->kv.v));
+            mc_finding *f = mc_report(cx, c->file, "declares %.*s for the KV cache but stores no k_scale or v_scale: engines use 1.0", MC_FMT(c->kv.v));
             mc_because(cx, f, "declared", c->kv.from, "%.*s", MC_FMT(c->kv.v));
         } else if (!c->kv.known && there) {
             mc_finding *f = mc_report(cx, c->file, "stores scales of the KV cache but declares no scheme for it: engines leave the cache in 16 bit");
