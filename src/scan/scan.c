@@ -122,6 +122,7 @@ static mc_model *build(const mc_listing *l, const mc_plans *plans, const mc_plan
         mc_find_modules(m, kb, mc_read_small, &b);
         mc_quant_claims(m, kb);
         mc_sum_modules(m, kb);
+        mc_settle_summary(m, kb);
     }
     find_gaps(&b);
     return m;

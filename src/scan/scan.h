@@ -37,6 +37,7 @@ void mc_infer(mc_model *m, const mc_kb *kb);            /* stored elements, byte
 struct mc_small;
 typedef void mc_small_reader(void *arg, struct mc_small *v, size_t n);
 void mc_find_modules(mc_model *m, const mc_kb *kb, mc_small_reader *read, void *arg);
+void mc_settle_summary(mc_model *m, mc_kb *kb);         /* summary_claim.c: method and granularity where claim and tensors differ in words */
 void mc_sum_modules(mc_model *m, const mc_kb *kb);      /* the summary in quant, parameters; after the claims */
 
 /* claims.c: what the files say about quantization. Needs the documents and, to work out what each claim says of each module,
