@@ -104,6 +104,8 @@ static bool gemv_padding(const mc_module *m, uint64_t expected, int64_t group)
 /* Stored groups differ from what the declared size makes of in_features. */
 static bool group_differs(const mc_scheme *s, const mc_module *m, uint64_t *expected)
 {
+    if (m->layout == MC_Q_INT8 && m->grain != MC_GRAIN_GROUP)
+        return false;
     if (!m->in || !m->groups || !s->group.known || s->group.v == 0 || s->group.v < -1)
         return false;
     if (s->group.v == -1 && s->desc_act == MC_YES)
@@ -176,9 +178,9 @@ void mc_check_group(mc_check *cx)
         return;
     if (f->fp8 && (f->layouts & BIT(MC_Q_FP8)))
         fp8_blocks(cx, f);
-    for (size_t i = 0; (f->layouts & packed_layouts) && i < f->q->n_modules; i++) {
+    for (size_t i = 0; (f->layouts & (packed_layouts | BIT(MC_Q_INT8))) && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
-        const mc_scheme *s = one_of(m->layout, packed_layouts) ? mc_quant_scheme(f, m) : NULL;
+        const mc_scheme *s = one_of(m->layout, packed_layouts | BIT(MC_Q_INT8)) ? mc_quant_scheme(f, m) : NULL;
         uint64_t         expected;
         if (s && group_differs(s, m, &expected) && !explained(cx, m))
             mc_hit_add(cx, tell_group, mc_quant_hit(f, m, f->claim->file, by_group, m->groups, expected));
@@ -211,6 +213,14 @@ static bool stated(const mc_quant_facts *f, const char *format)
     return f->claim->base.format.known && mc_str_ends_nocase(f->claim->base.format.v, format);
 }
 
+/* The geometry itself, not what a damaged module was taken for: columns of codes against columns of scales. */
+static bool columns(const mc_module *m, uint64_t per)
+{
+    const mc_tensor *w = m->parts[MC_PART_WEIGHT], *s = m->parts[MC_PART_SCALE];
+    uint64_t         want;
+    return w && s && w->rank == 2 && s->rank == 2 && !ckd_mul(&want, w->dims[1], per) && want == s->dims[1];
+}
+
 static mc_finding *tell_layout(mc_check *cx, const mc_hit *v, size_t n)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
@@ -236,7 +246,7 @@ void mc_check_layout(mc_check *cx)
     bool occurs = (f->layouts & own->layouts) != 0, cross = (gptq && (f->layouts & BIT(MC_Q_AWQ))) || (awq && (f->layouts & BIT(MC_Q_GPTQ)));
     for (size_t i = 0; (!occurs || cross) && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
-        bool crossed = (gptq && m->layout == MC_Q_AWQ) || (awq && m->layout == MC_Q_GPTQ);
+        bool crossed = (gptq && m->layout == MC_Q_AWQ && columns(m, 8)) || (awq && m->layout == MC_Q_GPTQ && columns(m, 1));
         if (m->component == f->component && mc_quant_packed(m) && m->layout != MC_Q_GGML && (crossed || !occurs))
             mc_hit_add(cx, tell_layout, mc_quant_hit(f, m, f->claim->file, mc_layout_name(m->layout), 0, 0));
     }

@@ -49,24 +49,32 @@ static bool is_dtype(const mc_check *cx, const mc_tensor *t, const char *name)
     return d && mc_str_is(d->name, name);
 }
 
-typedef struct { mc_check *cx; const mc_quant_facts *f; bool fp8, scaled; } companions;
+enum { MOST_DTYPES = 64 };
+/* scaled: types (by id) of weights that have scales in some module. */
+typedef struct { mc_check *cx; const mc_quant_facts *f; bool scaled[MOST_DTYPES]; } companions;
+
+/* Codes of one byte without any scale, declared as quantized, while other weights of that type have theirs. */
+static const char *lacks_scale(const companions *c, const mc_scheme *s, const mc_module *m)
+{
+    const mc_tensor *w = m->parts[MC_PART_WEIGHT];
+    bool             f8 = !is_dtype(c->cx, w, "I8");
+    if (m->layout != MC_Q_RAW8 || w->rank < 2)
+        return NULL;
+    if (c->f->bitsandbytes)
+        return !f8 && w->rank == 2 && s->bits.known && s->bits.v == 8 ? "SCB" : NULL;
+    if (w->dtype >= MOST_DTYPES || !c->scaled[w->dtype] || !s->bits.known || s->bits.v > 8 || (f8 && s->bits.v != 8))
+        return NULL;
+    return c->f->fp8 ? "weight_scale_inv or weight_scale" : "weight_scale";
+}
 
 /* A part that the declared scheme needs and the module lacks; NULL: none. */
 static const char *lacks_declared(const companions *c, const mc_module *m)
 {
-    const mc_tensor *w = m->parts[MC_PART_WEIGHT];
-    const mc_scheme *s = m->layout != MC_Q_PLAIN && w ? mc_quant_scheme(c->f, m) : NULL;
-    if (!s)
-        return NULL;
-    if (c->f->compressed)
-        return lacks_compressed(s, m);
-    if (c->f->bitsandbytes) {
-        bool bare = m->layout == MC_Q_RAW8 && w->rank == 2 && is_dtype(c->cx, w, "I8");
-        return bare && s->bits.known && s->bits.v == 8 ? "SCB" : NULL;
-    }
-    if (c->fp8 && m->layout == MC_Q_RAW8 && w->rank >= 2 && !is_dtype(c->cx, w, "I8"))
-        return c->scaled ? "weight_scale_inv or weight_scale" : NULL;
-    return lacks_gptq(s, m);
+    const mc_scheme *s = m->layout != MC_Q_PLAIN && m->parts[MC_PART_WEIGHT] ? mc_quant_scheme(c->f, m) : NULL;
+    const char      *what = s ? lacks_scale(c, s, m) : NULL;
+    if (!s || what)
+        return what;
+    return c->f->compressed ? lacks_compressed(s, m) : lacks_gptq(s, m);
 }
 
 /* Zero points that the layout alone calls for may be left out by a declared format. */
@@ -95,9 +103,13 @@ void mc_check_companion_missing(mc_check *cx)
     companions c = { .cx = cx, .f = mc_quant_gather(cx) };
     if (!c.f || !c.f->complete)
         return;
-    c.fp8 = c.f->fp8 || mc_quant_method(c.f, "fbgemm_fp8");
-    c.scaled = (c.f->layouts & (MC_LAYOUT_BIT(MC_Q_FP8) | MC_LAYOUT_BIT(MC_Q_MXFP8))) != 0;
-    bool declared = c.f->claim && (!c.fp8 || (c.f->layouts & MC_LAYOUT_BIT(MC_Q_RAW8))); /* fp8 asks for scales alone */
+    const uint64_t asked = MC_LAYOUT_BIT(MC_Q_RAW8) | MC_LAYOUT_BIT(MC_Q_GPTQ) | MC_LAYOUT_BIT(MC_Q_AWQ) | MC_LAYOUT_BIT(MC_Q_CT_PACK);
+    bool           declared = c.f->claim && (c.f->layouts & asked);
+    for (size_t i = 0; declared && (c.f->layouts & MC_LAYOUT_BIT(MC_Q_RAW8)) && i < c.f->q->n_modules; i++) {
+        const mc_tensor *w = c.f->q->modules[i].parts[MC_PART_WEIGHT];
+        if (mc_quant_packed(&c.f->q->modules[i]) && w && w->dtype < MOST_DTYPES)
+            c.scaled[w->dtype] = true;
+    }
     for (size_t i = 0; (declared || c.f->missing) && i < c.f->q->n_modules; i++) {
         const mc_module *m = &c.f->q->modules[i];
         const char      *what = m->missing.what && !forgiven(&c, m) ? m->missing.what : c.f->claim ? lacks_declared(&c, m) : NULL;

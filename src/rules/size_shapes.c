@@ -110,7 +110,7 @@ static const mc_tensor *named(const judge *j, mc_str prefix, const char *tail)
 /* A float type may be the storage of packed values: then companions lie beside it. */
 static bool packed(const judge *j, const mc_tensor *t)
 {
-    static const char *const companions[] = { ".absmax", "_scale", "_scale_inv", "_packed" };
+    static const char *const companions[] = { ".absmax", ".quant_map", ".quant_state.bitsandbytes__nf4", ".quant_state.bitsandbytes__fp4", "_scale", "_scale_inv", "_packed" };
     for (size_t i = 0; i < MC_COUNT(companions); i++)
         if (named(j, t->name, companions[i]))
             return true;

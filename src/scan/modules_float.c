@@ -42,12 +42,22 @@ static void grain_of_matrix(mc_module *q, mc_view w, mc_view s)
     }
 }
 
+/* No granularity makes so many scales: more than there are rows or columns, and not one a fused part or an expert. */
+static void too_many_scales(mc_module *q, const mc_tensor *st, mc_view w, mc_view s)
+{
+    uint64_t most = w.r > w.c ? w.r : w.c;
+    if (st->rank == 1 ? st->dims[0] > most && st->dims[0] != w.e && st->dims[0] != w.e * w.r : s.r > w.r || s.c > w.c)
+        mc_set_fault(&q->shape, "has more scales than the weight has rows or columns", st, st->rank == 1 || s.r > w.r ? w.r : w.c, st->rank == 1 ? st->dims[0] : s.r > w.r ? s.r : s.c);
+}
+
 static void grain_of(mc_module *q, const mc_tensor *wt, const mc_tensor *st)
 {
     mc_view  w = mc_view_of(wt), s = scale_view(st, wt);
     uint64_t n = st->elements;
     if (!w.ok || !s.ok || n == 0)
         return;
+    if (wt->rank == 2)
+        too_many_scales(q, st, w, s);
     if (n == 1 || (st->rank == 1 && (n == w.e || (n != w.r && n != w.c))) || (st->rank > 1 && s.r == 1 && s.c == 1)) {
         q->grain = MC_GRAIN_TENSOR; /* one value, one a fused part, or one an expert */
         q->groups = 1;
@@ -82,10 +92,15 @@ void mc_fill_bytes(const mc_pack *p, mc_module *q, const mc_small *small, size_t
     bytes_symmetry(p, q, small, n);
     if (!st)
         return;
-    if (q->layout == MC_Q_MXFP8)
-        mc_set_groups(q, mc_view_of(st).c);
-    else
+    mc_view s = mc_view_of(st);
+    if (q->layout == MC_Q_MXFP8) {
+        mc_set_groups(q, s.c);
+        if (wt->rank == st->rank && s.ok && (s.r != w.r || s.c != mc_ceil_div(w.c, 32)))
+            mc_set_fault(&q->shape, s.r != w.r ? "has other rows than the weight" : "has other columns than groups of 32 make", st, s.r != w.r ? w.r : mc_ceil_div(w.c, 32),
+                         s.r != w.r ? s.r : s.c);
+    } else {
         grain_of(q, wt, st);
+    }
     if (!(mc_kind_of(p, st) & (MC_K_WIDE | MC_K_MX)))
         mc_set_fault(&q->shape, "is not of a type for scales", st, 0, 0);
 }

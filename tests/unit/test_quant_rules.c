@@ -290,10 +290,14 @@ static void raw_fp8_is_a_lack_only_beside_scaled(void **state)
     mc_module *raw = module(&w, "model.layers.0.mlp.up_proj", MC_Q_RAW8, 0, 64, 64, 0);
     raw->parts[MC_PART_SCALE] = NULL;
     raw->parts[MC_PART_WEIGHT]->dtype = mc_kb_st_dtype(&w.kb, S("F8_E4M3"));
+    w.claim.base.bits = known(8);
     assert_int_equal(one(&w, "MC420"), 0);
-    module(&w, "model.layers.0.mlp.down_proj", MC_Q_FP8, 8, 64, 64, 0);
+    mc_module *scaled = module(&w, "model.layers.0.mlp.down_proj", MC_Q_FP8, 8, 64, 64, 0);
+    scaled->parts[MC_PART_WEIGHT]->dtype = raw->parts[MC_PART_WEIGHT]->dtype;
     assert_int_equal(one(&w, "MC420"), 1);
-    w.claim.method = S("modelopt");
+    w.claim.base.bits = known(4); /* F8 under a scheme of 4 bit: something else is meant */
+    assert_int_equal(one(&w, "MC420"), 0);
+    w.claim.base.bits.known = false;
     assert_int_equal(one(&w, "MC420"), 0);
     end(&w);
 }
@@ -361,8 +365,10 @@ static void awq_geometry_under_gptq(void **state)
     world w;
     begin(&w, "gptq");
     w.claim.base.bits = known(8);
-    module(&w, "model.layers.0.mlp.up_proj", MC_Q_AWQ, 4, 64, 256, 128);
+    mc_module *awq = module(&w, "model.layers.0.mlp.up_proj", MC_Q_AWQ, 4, 64, 256, 128);
     module(&w, "model.layers.0.mlp.gate_proj", MC_Q_GPTQ, 8, 64, 256, 128);
+    part(&w, awq, MC_PART_WEIGHT, "qweight", "I32", 256, 64);
+    part(&w, awq, MC_PART_SCALE, "scales", "F16", 2, 512);
     assert_int_equal(said(&w, "MC430 MC432", "MC432"), 1);
     assert_int_equal(said(&w, "MC430 MC432", "MC430"), 0);
     w.claim.base.format = text("gemm"); /* AutoGPTQ's word for AWQ files */
