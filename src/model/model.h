@@ -159,12 +159,16 @@ struct mc_tensor {
 /* What a name says about its tensor. */
 enum { MC_TAG_BUFFER = 1, MC_TAG_EMBEDDING = 2, MC_TAG_HEAD = 4 };
 
+enum { MC_FORM_HOLES = 4 };
+
 /* All tensors whose names differ only in numbers (forms.c). A question about names is asked once a form, of `first`. */
 typedef struct {
     const mc_tensor *first;
     size_t           n;         /* tensors */
     uint64_t         layers;    /* largest layer + 1; 0: no number */
     unsigned         tags;
+    uint32_t         next;      /* the form that followed the last tensor of this one: a good guess for the next */
+    uint16_t         holes[MC_FORM_HOLES], n_holes; /* where the numbers stand; n_holes above MC_FORM_HOLES: too many to guess */
 } mc_form;
 
 /* Tensors of a read set by name. Iterate `first[0..names.n)`, and the twins of each. */
@@ -174,6 +178,7 @@ typedef struct {
     size_t      cap;
     mc_strset   form_names;     /* "model.layers.#.mlp.up_proj.weight" */
     mc_form    *forms; size_t cap_forms; /* form_names.n of them */
+    uint32_t    last_form;      /* of the tensor added last */
     bool        complete;       /* every file of the read set was there and had a usable header */
     uint64_t    n_tensors, bytes;
 } mc_inventory;
