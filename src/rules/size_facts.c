@@ -169,6 +169,7 @@ typedef struct {
     uint32_t       layer;       /* of the last tensor, MC_NONE before the first */
     uint32_t       group;       /* of the last expert, MC_NONE before the first */
     mc_str         expert;      /* the last one: "model.layers.3.mlp.experts.12." */
+    uint64_t      *bytes;       /* of matrices, by dtype */
     bool           failed;      /* out of memory: the pass ends */
 } pass;
 
@@ -309,6 +310,8 @@ static void see_name(pass *p, const mc_tensor *t)
 {
     size_t   number, end;
     uint64_t index;
+    if (!p->modules && starts_with(t->name, p->expert))
+        return; /* the next tensor of the same expert */
     if (p->layer == MC_NONE || !starts_with(t->name, p->f->layers[p->layer].prefix)) {
         if (!find_layer(t->name, &number, &end, &index)) {
             see_outside(p, t, t->name);
@@ -331,19 +334,26 @@ static void see_name(pass *p, const mc_tensor *t)
     see_expert(p, t->name, l->prefix.n);
 }
 
+/* Bytes of matrices by type; what the types are is asked once each. */
 static void see_type(pass *p, const mc_tensor *t)
 {
-    const mc_dtype *d = mc_kb_dtype(p->cx->kb, t->dtype);
-    uint64_t        n = t->end >= t->begin ? t->end - t->begin : 0;
-    mc_size_facts  *f = p->f;
-    if (t->rank < 2 || !d)
-        return;
-    bool over = ckd_add(&f->matrix_bytes, f->matrix_bytes, n);
-    if (over || d->cls != MC_CLASS_FLOAT)
-        return;
-    f->float_bytes += n;
-    f->f32_bytes += mc_dtype_is_float(d, 32) ? n : 0;
-    f->f64_bytes += mc_dtype_is_float(d, 64) ? n : 0;
+    size_t i = t->dtype < p->cx->kb->n_dtypes ? t->dtype : p->cx->kb->n_dtypes;
+    if (t->rank >= 2 && t->end > t->begin && ckd_add(&p->bytes[i], p->bytes[i], t->end - t->begin))
+        p->bytes[i] = 0; /* overlapping ranges that do not add up */
+}
+
+static void sum_types(const pass *p)
+{
+    mc_size_facts *f = p->f;
+    for (size_t i = 0; i < p->cx->kb->n_dtypes; i++) {
+        const mc_dtype *d = mc_kb_dtype(p->cx->kb, (uint16_t)i);
+        uint64_t        n = p->bytes[i];
+        if (!d || ckd_add(&f->matrix_bytes, f->matrix_bytes, n) || d->cls != MC_CLASS_FLOAT)
+            continue;
+        f->float_bytes += n;
+        f->f32_bytes += mc_dtype_is_float(d, 32) ? n : 0;
+        f->f64_bytes += mc_dtype_is_float(d, 64) ? n : 0;
+    }
 }
 
 static void count_decoders(mc_size_facts *f)
@@ -373,7 +383,9 @@ const mc_size_facts *mc_size_gather(mc_check *cx)
     if (!f || !mc_strset_init(&f->stack_ids, cx->arena, 8) || !mc_strset_init(&f->layer_ids, cx->arena, 64) ||
         !mc_strset_init(&f->expert_ids, cx->arena, 64))
         return NULL;
-    pass p = { .cx = cx, .f = f, .modules = mc_size_table(m), .layer = MC_NONE, .group = MC_NONE, .layers = UINT64_MAX };
+    pass p = { .cx = cx, .f = f, .modules = mc_size_table(m), .layer = MC_NONE, .group = MC_NONE, .layers = UINT64_MAX, .bytes = MC_NEW(cx->arena, uint64_t, cx->kb->n_dtypes + 1) };
+    if (!p.bytes)
+        return NULL;
     if (m->arch.layers.known && m->arch.layers.v >= 0)
         p.layers = (uint64_t)m->arch.layers.v;
     if (m->arch.vocab.known && m->arch.vocab.v > 0)
@@ -383,7 +395,9 @@ const mc_size_facts *mc_size_gather(mc_check *cx)
         for (const mc_tensor *t = inv->first[i]; t; t = t->twin)
             see_type(&p, t);
     }
-    if (!p.failed)
+    if (!p.failed) {
         count_decoders(f);
+        sum_types(&p);
+    }
     return p.failed ? NULL : (cx->memo = f);
 }
