@@ -102,15 +102,18 @@ static bool gemv_padding(const mc_module *m, uint64_t expected, int64_t group)
 }
 
 /* Stored groups differ from what the declared size makes of in_features. */
-static bool group_differs(const mc_scheme *s, const mc_module *m, uint64_t *expected)
+static bool group_differs(const mc_quant_facts *f, const mc_scheme *s, const mc_module *m, uint64_t *expected)
 {
-    if (m->layout == MC_Q_INT8 && m->grain != MC_GRAIN_GROUP)
+    const mc_tensor *scale = m->parts[MC_PART_SCALE];
+    bool             byte = m->layout == MC_Q_INT8 || m->layout == MC_Q_FP8, rows = scale && scale->rank == 2 && scale->dims[0] == m->out;
+    *expected = 1;
+    if (byte && f->compressed && s->grain == MC_GRAIN_CHANNEL) /* strategy channel: one column */
+        return rows && m->groups > 1;
+    if (byte && (!rows || (m->grain != MC_GRAIN_GROUP && m->grain != MC_GRAIN_BLOCK) || (s->group.known && s->group.v < 0)))
         return false;
     if (!m->in || !m->groups || !s->group.known || s->group.v == 0 || s->group.v < -1)
         return false;
-    if (s->group.v == -1 && s->desc_act == MC_YES)
-        return false;
-    if (!m->bits_certain && m->layout != MC_Q_GPTQ)
+    if ((s->group.v == -1 && s->desc_act == MC_YES) || (!m->bits_certain && m->layout != MC_Q_GPTQ))
         return false;
     *expected = groups_of(m->in, s->group.v);
     return m->groups != *expected && !gemv_padding(m, *expected, s->group.v);
@@ -131,9 +134,10 @@ static mc_finding *tell_group(mc_check *cx, const mc_hit *v, size_t n)
     else if (v->what == blocked)
         out = mc_report(cx, v->file, "%.*s has block scales, weight_block_size is null", MC_FMT(first));
     else
-        out = mc_report(cx, v->file, "%.*s has %llu scale group%s over %llu inputs, declared is a group size of %lld: %llu", MC_FMT(first), (unsigned long long)v->a,
-                        v->a == 1 ? "" : "s", m ? (unsigned long long)m->in : 0, s && s->group.known ? (long long)s->group.v : 0, (unsigned long long)v->b);
-    if (s && v->what == by_group)
+        out = mc_report(cx, v->file, "%.*s has %llu scale group%s over %llu inputs, declared is %s: %llu", MC_FMT(first), (unsigned long long)v->a,
+                        v->a == 1 ? "" : "s", m ? (unsigned long long)m->in : 0, s && s->group.known ? mc_format(cx->arena, "a group size of %lld", (long long)s->group.v).p : "strategy channel",
+                        (unsigned long long)v->b);
+    if (s && v->what == by_group && s->group.known)
         mc_because(cx, out, "declared", s->group.from, "%lld", (long long)s->group.v);
     if (scale)
         mc_because(cx, out, "stored", (mc_origin){ scale->file, scale->name }, "%.*s", MC_FMT(mc_quant_shape(cx->arena, scale)));
@@ -176,13 +180,14 @@ void mc_check_group(mc_check *cx)
     const mc_quant_facts *f = mc_quant_gather(cx);
     if (!f || !f->claim)
         return;
+    uint64_t bytes = BIT(MC_Q_INT8) | (f->fp8 ? 0 : BIT(MC_Q_FP8));
     if (f->fp8 && (f->layouts & BIT(MC_Q_FP8)))
         fp8_blocks(cx, f);
-    for (size_t i = 0; (f->layouts & (packed_layouts | BIT(MC_Q_INT8))) && i < f->q->n_modules; i++) {
+    for (size_t i = 0; (f->layouts & (packed_layouts | bytes)) && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
-        const mc_scheme *s = one_of(m->layout, packed_layouts | BIT(MC_Q_INT8)) ? mc_quant_scheme(f, m) : NULL;
+        const mc_scheme *s = one_of(m->layout, packed_layouts | bytes) ? mc_quant_scheme(f, m) : NULL;
         uint64_t         expected;
-        if (s && group_differs(s, m, &expected) && !explained(cx, m))
+        if (s && group_differs(f, s, m, &expected) && !explained(cx, m))
             mc_hit_add(cx, tell_group, mc_quant_hit(f, m, f->claim->file, by_group, m->groups, expected));
     }
 }

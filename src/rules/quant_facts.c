@@ -27,8 +27,17 @@ static bool ask_claim(mc_check *cx, mc_quant_facts *f)
     return f->schemes != NULL;
 }
 
+bool mc_quant_bare(const mc_check *cx, const mc_module *m)
+{
+    const mc_tensor *w = m->parts[MC_PART_WEIGHT];
+    if (m->layout != MC_Q_PLAIN || !w || w->rank < 2 || m->layer == MC_NONE || (m->cls != MC_CLS_ATTENTION && m->cls != MC_CLS_MLP && m->cls != MC_CLS_EXPERTS))
+        return false;
+    const mc_dtype *d = mc_kb_dtype(cx->kb, w->dtype);
+    return d && d->cls == MC_CLASS_INT;
+}
+
 /* One walk, so that most rules need none: there are 46,000 modules in a large mixture of experts. */
-static void survey(mc_quant_facts *f)
+static void survey(const mc_check *cx, mc_quant_facts *f)
 {
     for (size_t i = 0; i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
@@ -38,6 +47,7 @@ static void survey(mc_quant_facts *f)
         f->zero |= m->parts[MC_PART_ZERO] != NULL;
         f->index |= m->parts[MC_PART_INDEX] != NULL;
         f->turned |= m->transposed;
+        f->bare |= mc_quant_bare(cx, m);
     }
 }
 
@@ -50,7 +60,7 @@ const mc_quant_facts *mc_quant_gather(mc_check *cx)
     if (!f)
         return NULL;
     f->q = m->quant;
-    survey(f);
+    survey(cx, f);
     if (f->q->declared < f->q->n_claims) {
         f->claim = &f->q->claims[f->q->declared];
         if (!ask_claim(cx, f))

@@ -53,12 +53,12 @@ enum { MOST_DTYPES = 64 };
 /* scaled: types (by id) of weights that have scales in some module. */
 typedef struct { mc_check *cx; const mc_quant_facts *f; bool scaled[MOST_DTYPES]; } companions;
 
-/* Codes of one byte without any scale, declared as quantized, while other weights of that type have theirs. */
+/* Codes without any scale, declared as quantized, while other weights of that type have theirs. */
 static const char *lacks_scale(const companions *c, const mc_scheme *s, const mc_module *m)
 {
     const mc_tensor *w = m->parts[MC_PART_WEIGHT];
-    bool             f8 = !is_dtype(c->cx, w, "I8");
-    if (m->layout != MC_Q_RAW8 || w->rank < 2)
+    bool             f8 = m->layout == MC_Q_RAW8 && !is_dtype(c->cx, w, "I8");
+    if ((m->layout != MC_Q_RAW8 && !mc_quant_bare(c->cx, m)) || w->rank < 2)
         return NULL;
     if (c->f->bitsandbytes)
         return !f8 && w->rank == 2 && s->bits.known && s->bits.v == 8 ? "SCB" : NULL;
@@ -70,7 +70,7 @@ static const char *lacks_scale(const companions *c, const mc_scheme *s, const mc
 /* A part that the declared scheme needs and the module lacks; NULL: none. */
 static const char *lacks_declared(const companions *c, const mc_module *m)
 {
-    const mc_scheme *s = m->layout != MC_Q_PLAIN && m->parts[MC_PART_WEIGHT] ? mc_quant_scheme(c->f, m) : NULL;
+    const mc_scheme *s = (m->layout != MC_Q_PLAIN || c->f->bare) && m->parts[MC_PART_WEIGHT] ? mc_quant_scheme(c->f, m) : NULL;
     const char      *what = s ? lacks_scale(c, s, m) : NULL;
     if (!s || what)
         return what;
@@ -104,8 +104,8 @@ void mc_check_companion_missing(mc_check *cx)
     if (!c.f || !c.f->complete)
         return;
     const uint64_t asked = MC_LAYOUT_BIT(MC_Q_RAW8) | MC_LAYOUT_BIT(MC_Q_GPTQ) | MC_LAYOUT_BIT(MC_Q_AWQ) | MC_LAYOUT_BIT(MC_Q_CT_PACK);
-    bool           declared = c.f->claim && (c.f->layouts & asked);
-    for (size_t i = 0; declared && (c.f->layouts & MC_LAYOUT_BIT(MC_Q_RAW8)) && i < c.f->q->n_modules; i++) {
+    bool           declared = c.f->claim && ((c.f->layouts & asked) || c.f->bare);
+    for (size_t i = 0; declared && ((c.f->layouts & MC_LAYOUT_BIT(MC_Q_RAW8)) || c.f->bare) && i < c.f->q->n_modules; i++) {
         const mc_tensor *w = c.f->q->modules[i].parts[MC_PART_WEIGHT];
         if (mc_quant_packed(&c.f->q->modules[i]) && w && w->dtype < MOST_DTYPES)
             c.scaled[w->dtype] = true;
@@ -121,7 +121,7 @@ void mc_check_companion_missing(mc_check *cx)
 /* ---- MC421 ---- */
 
 /* Rows and columns that block scales of a matrix must have, against those of the stored scale. */
-static bool blocks_differ(const mc_scheme *s, const mc_module *m, uint64_t want[2])
+bool mc_quant_blocks_differ(const mc_scheme *s, const mc_module *m, uint64_t want[2])
 {
     const mc_tensor *w = m->parts[MC_PART_WEIGHT], *scale = m->parts[MC_PART_SCALE];
     if (m->layout != MC_Q_FP8 || !scale || scale->elements == 1 || scale->rank < 2 || w->rank < 2 || w->rank != scale->rank)
@@ -177,7 +177,7 @@ static bool narrow(const mc_check *cx, const mc_module *m)
 void mc_check_companion_shape(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
-    bool                  sized = f && (f->fp8 || mc_quant_method(f, "auto-round"));
+    bool                  sized = f && (f->fp8 || f->compressed || mc_quant_method(f, "auto-round"));
     bool                  asked = f && (f->shape || (f->layouts & MC_LAYOUT_BIT(MC_Q_NVFP4)) || (sized && (f->layouts & MC_LAYOUT_BIT(MC_Q_FP8))));
     for (size_t i = 0; asked && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
@@ -187,7 +187,7 @@ void mc_check_companion_shape(mc_check *cx)
         const mc_scheme *s = mc_quant_scheme(f, m);
         if (m->shape.what)
             mc_hit_add(cx, tell_shape, mc_quant_hit(f, m, file_of(m), m->shape.what, m->shape.a, m->shape.b));
-        else if (s && sized && blocks_differ(s, m, want))
+        else if (s && sized && mc_quant_blocks_differ(s, m, want))
             mc_hit_add(cx, tell_shape, mc_quant_hit(f, m, file_of(m), block_scales, want[0], want[1]));
         else if (s && wide_nvfp4(s, m))
             mc_hit_add(cx, tell_shape, mc_quant_hit(f, m, file_of(m), nvfp4_groups, m->group, 16));

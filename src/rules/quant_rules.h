@@ -24,11 +24,13 @@ typedef struct {
     const mc_scheme **schemes;  /* by module id, see mc_quant_scheme; NULL: uniform, or no claim */
     uint64_t        layouts;    /* those that occur, as MC_LAYOUT_BIT: a rule without its layouts need not walk the modules */
     bool            missing, shape, zero, index, turned; /* some module has such a fault or part */
+    bool            bare;       /* some matrix of a layer holds integers and has no layout */
     bool            gptq, awq, fp8, compressed, bitsandbytes; /* the method, where rules ask module by module */
 } mc_quant_facts;
 
 const mc_quant_facts *mc_quant_gather(mc_check *cx);                        /* NULL: no modules, or out of memory */
 bool mc_quant_packed(const mc_module *m);                                   /* needs companions: neither plain nor raw F8 */
+bool mc_quant_bare(const mc_check *cx, const mc_module *m);                  /* a matrix of integers inside a layer, no layout: codes without scales */
 bool mc_quant_excluded(const mc_quant_facts *f, const mc_module *m);        /* by a list, or by an override that says so */
 const mc_scheme *mc_quant_scheme(const mc_quant_facts *f, const mc_module *m); /* NULL: no claim, excluded, or in doubt */
 bool mc_quant_method(const mc_quant_facts *f, const char *method);          /* the claim's canonical method */
@@ -39,6 +41,8 @@ mc_str mc_quant_leaf(mc_str module);                                        /* "
 /* MC433 explains the module: a packed dimension is the configuration's, rounded up. have, want and m may be NULL. */
 bool mc_quant_padded(const mc_check *cx, const mc_module *m, const char **key, uint64_t *have, uint64_t *want, uint64_t *multiple);
 
+/* FP8 block scales of another size than the scheme's blocks make; want: what they make. */
+bool mc_quant_blocks_differ(const mc_scheme *s, const mc_module *m, uint64_t want[2]);
 bool mc_quant_turned(const mc_module *m);                                   /* MC434 explains it: FP4 packed along the wrong axis */
 
 void mc_check_settings_missing(mc_check *cx);   /* MC410 */

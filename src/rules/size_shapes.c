@@ -2,7 +2,7 @@
  *
  * Of a packed module the logical shape counts, as its layout shows it; one that is unknown is not judged. Rows of q, k and v depend on
  * head counts and are not judged. */
-#include "model/quant.h"
+#include "rules/quant_rules.h"
 #include "rules/size.h"
 
 #include <string.h>
@@ -196,9 +196,11 @@ static void ask_packed(judge *j, const mc_size_facts *f, mc_str base, bool table
     const mc_quant *q = j->cx->model->quant;
     uint64_t        count = UINT64_MAX;
     (void)mc_size_config_int(j->cx->model, "num_hidden_layers", &count);
-    for (size_t i = 0; q && i < q->n_modules; i++) {
+    const mc_claim *claim = mc_claim_of(q, 0);
+    for (size_t i = 0; q && q->n_packed && i < q->n_modules; i++) {
         const mc_module *m = &q->modules[i];
-        if (!decided(m))
+        uint64_t         blocks[2];
+        if (!decided(m) || (claim && mc_quant_blocks_differ(&claim->base, m, blocks)))
             continue;
         mc_str tail = layer_tail(f, m->name, count);
         if (tail.n) {

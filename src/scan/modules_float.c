@@ -42,12 +42,18 @@ static void grain_of_matrix(mc_module *q, mc_view w, mc_view s)
     }
 }
 
-/* No granularity makes so many scales: more than there are rows or columns, and not one a fused part or an expert. */
+/* A list of scales is one a row, a column, an expert, a block of rows, or a fused part: there are few of those. */
+static bool fits_list(uint64_t n, mc_view w)
+{
+    return n <= 16 || n == w.r || n == w.c || n == w.e || n == w.e * w.r || (n < w.r && w.r % n == 0);
+}
+
 static void too_many_scales(mc_module *q, const mc_tensor *st, mc_view w, mc_view s)
 {
-    uint64_t most = w.r > w.c ? w.r : w.c;
-    if (st->rank == 1 ? st->dims[0] > most && st->dims[0] != w.e && st->dims[0] != w.e * w.r : s.r > w.r || s.c > w.c)
-        mc_set_fault(&q->shape, "has more scales than the weight has rows or columns", st, st->rank == 1 || s.r > w.r ? w.r : w.c, st->rank == 1 ? st->dims[0] : s.r > w.r ? s.r : s.c);
+    if (st->rank == 1 && !fits_list(st->dims[0], w))
+        mc_set_fault(&q->shape, "fits neither rows nor columns of the weight", st, w.r, st->dims[0]);
+    else if (st->rank > 1 && (s.r > w.r || s.c > w.c))
+        mc_set_fault(&q->shape, s.r > w.r ? "has more rows than the weight" : "has more columns than the weight", st, s.r > w.r ? w.r : w.c, s.r > w.r ? s.r : s.c);
 }
 
 static void grain_of(mc_module *q, const mc_tensor *wt, const mc_tensor *st)
