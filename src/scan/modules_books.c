@@ -211,6 +211,14 @@ void mc_fill_sinq(const mc_pack *p, mc_module *q, const mc_small *small, size_t 
 
 /* ---- ExLlama ---- */
 
+/* Heads are padded to 32 (exl2) or 128 (exl3) columns: the vocabulary says how many count. */
+static uint64_t head_columns(const mc_pack *p, const mc_module *q, uint64_t columns)
+{
+    const mc_int *vocab = &p->m->arch.vocab;
+    bool          padded = q->cls == MC_CLS_HEAD && vocab->known && vocab->v > 0 && (uint64_t)vocab->v < columns && columns - (uint64_t)vocab->v < 128;
+    return padded ? (uint64_t)vocab->v : columns;
+}
+
 /* q_groups holds (bits, first row) of each group: rows * 32 / bits must sum up to the inputs. */
 static void read_groups(const mc_pack *p, mc_module *q, mc_span d, uint64_t rows)
 {
@@ -241,7 +249,7 @@ void mc_fill_exl2(const mc_pack *p, mc_module *q, const mc_small *small, size_t 
     if (!w.ok || w.r > UINT32_MAX)
         return;
     if (perm && perm->elements > 0) {
-        mc_set_shape(q, w.e, w.c, perm->elements);
+        mc_set_shape(q, w.e, head_columns(p, q, w.c), perm->elements);
         sure(q, 32.0 * (double)w.r / (double)perm->elements, MC_UNKNOWN);
     }
     if (!s.ok)
@@ -276,7 +284,7 @@ void mc_fill_exl3(const mc_pack *p, mc_module *q, const mc_small *small, size_t 
     }
     if (t->overflow || t->dims[0] > UINT32_MAX || t->dims[1] > UINT32_MAX)
         return;
-    mc_set_shape(q, 1, 16 * t->dims[1], 16 * t->dims[0]);
+    mc_set_shape(q, 1, head_columns(p, q, 16 * t->dims[1]), 16 * t->dims[0]);
     sure(q, (double)t->dims[2] / 16, MC_UNKNOWN);
     if (t->dims[2] % 16 != 0 || t->dims[2] == 0)
         mc_set_fault(&q->shape, "has a last dimension that is no multiple of 16", t, 0, t->dims[2]);
