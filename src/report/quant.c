@@ -178,10 +178,10 @@ static unsigned bar_width(unsigned columns)
     return columns < OTHERS + 10 ? 10 : columns > OTHERS + 40 ? 40 : columns - OTHERS;
 }
 
-static void class_row(mc_out *o, const mc_quant *q, int i, unsigned width)
+static void class_row(mc_out *o, const mc_quant *q, mc_module_class i, unsigned width)
 {
     double params = (double)q->by_class[i].parameters, share = params > 0 ? (double)q->by_class[i].packed_parameters / params : 0;
-    mc_putf(o, "  %-14s%-11s", "", mc_class_name((mc_module_class)i));
+    mc_putf(o, "  %-14s%-11s", "", mc_class_name(i));
     put_bar(o, share, width);
     mc_putf(o, " %3.0f %% of ", share > 0.99 && share < 1 ? 99.0 : share * 100);
     mc_put_number(o, q->by_class[i].parameters);

@@ -1,6 +1,9 @@
 /* What a configuration implies: names of keys, nesting, class defaults, and values that say nothing. */
 #include "model_of.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 /* One fact of one configuration; want < 0: not known. `where` may be NULL. */
 typedef struct { const char *json; size_t fact; int64_t want; const char *where; } row;
 #define F(member) offsetof(mc_arch, member)
@@ -194,11 +197,50 @@ static void params_json(void **state)
     fixture_free(&f);
 }
 
+/* Parameters by dimensions, against the totals that the models were published with. */
+static void parameters_of_dimensions(void **state)
+{
+    static const struct { const char *type, *architecture; int64_t v[6]; const char *more; int64_t parameters; } rows[] = {
+        { "gemma2", "Gemma2ForCausalLM", { 26, 2304, 9216, 8, 4, 256000 }, ",\"head_dim\":256", INT64_C(2614341888) },
+        { "cohere", "CohereForCausalLM", { 40, 8192, 22528, 64, 64, 256000 }, ",\"use_qk_norm\":false", INT64_C(34980831232) },
+        { "starcoder2", "Starcoder2ForCausalLM", { 30, 3072, 12288, 24, 2, 49152 }, ",\"use_bias\":true", INT64_C(3030371328) },
+        { "stablelm", "StableLmForCausalLM", { 24, 2048, 5632, 32, 32, 100352 }, ",\"use_qkv_bias\":true,\"tie_word_embeddings\":false", INT64_C(1644515328) },
+        { "olmo2", "Olmo2ForCausalLM", { 32, 4096, 11008, 32, 32, 100352 }, ",\"tie_word_embeddings\":false", INT64_C(7298617344) },
+        { "smollm3", "SmolLM3ForCausalLM", { 36, 2048, 11008, 16, 4, 128256 }, "", INT64_C(3075098624) },
+        { "granite", "GraniteForCausalLM", { 40, 2048, 8192, 32, 8, 49155 }, ",\"tie_word_embeddings\":true", INT64_C(2533531648) },
+        { "mistral", "MistralForCausalLM", { 32, 4096, 14336, 32, 8, 32000 }, "", INT64_C(7241732096) },
+        { "cohere", "CohereForCausalLM", { 64, 12288, 33792, 96, 8, 256000 }, ",\"use_qk_norm\":true", INT64_C(103810674688) },
+        { "llama", "LlamaForCausalLM", { 32, 4096, 14336, 32, 8, 128256 }, "", INT64_C(8030261248) },
+        { "qwen2", "Qwen2ForCausalLM", { 24, 896, 4864, 14, 2, 151936 }, ",\"tie_word_embeddings\":true", 494032768 },
+        { "qwen3", "Qwen3ForCausalLM", { 28, 1024, 3072, 16, 8, 151936 }, ",\"head_dim\":128,\"tie_word_embeddings\":true", 596049920 },
+        { "gemma", "GemmaForCausalLM", { 18, 2048, 16384, 8, 1, 256000 }, ",\"head_dim\":256", INT64_C(2506172416) },
+        { "phi3", "Phi3ForCausalLM", { 32, 3072, 8192, 32, 32, 32064 }, "", INT64_C(3821079552) },
+        { "llama", "LlamaForSequenceClassification", { 32, 4096, 14336, 32, 8, 128256 }, "", -1 },   /* another head */
+        { "deepseek_v3", "DeepseekV3ForCausalLM", { 61, 7168, 18432, 128, 128, 129280 }, "", -1 },   /* not in the table */
+        { "llama", "LlamaForCausalLM", { 32, 4096, -14336, 32, 8, 128256 }, "", -1 },
+        { "llama", "LlamaForCausalLM", { 10000, 16777216, 67108864, 65536, 65536, 4294967296 }, ",\"head_dim\":65536", -1 }, /* beyond 63 bits */
+    };
+    (void)state;
+    for (size_t i = 0; i < MC_COUNT(rows); i++) {
+        fixture        f;
+        char           json[512];
+        const int64_t *v = rows[i].v;
+        snprintf(json, sizeof json,
+                 "{\"model_type\":\"%s\",\"architectures\":[\"%s\"],\"num_hidden_layers\":%" PRId64 ",\"hidden_size\":%" PRId64 ",\"intermediate_size\":%" PRId64
+                 ",\"num_attention_heads\":%" PRId64 ",\"num_key_value_heads\":%" PRId64 ",\"vocab_size\":%" PRId64 "%s}",
+                 rows[i].type, rows[i].architecture, v[0], v[1], v[2], v[3], v[4], v[5], rows[i].more);
+        const mc_model *m = model_of(&f, MC_ROLE_CONFIG, json);
+        if ((m->expected.known ? m->expected.v : -1) != rows[i].parameters)
+            fail_msg("%s: %" PRId64 ", wants %" PRId64, json, m->expected.v, rows[i].parameters);
+        fixture_free(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),   cmocka_unit_test(class_defaults), cmocka_unit_test(nesting), cmocka_unit_test(values_that_say_nothing),
-        cmocka_unit_test(shapes_of_documents), cmocka_unit_test(ties), cmocka_unit_test(texts), cmocka_unit_test(params_json),
+        cmocka_unit_test(shapes_of_documents), cmocka_unit_test(ties), cmocka_unit_test(texts), cmocka_unit_test(params_json), cmocka_unit_test(parameters_of_dimensions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
