@@ -207,7 +207,7 @@ void mc_text_quant_mix(mc_out *o, const mc_model *m, unsigned columns, mc_arena 
         mc_put_text(o, by);
     }
     mc_put(o, q->n_packed ? "\n" : "; no tensor is packed\n");
-    for (int i = 0; q->n_packed && i < MC_N_CLASSES; i++)
+    for (size_t i = 0; q->n_packed && i < MC_N_CLASSES; i++)
         if (q->by_class[i].known && (ckd_add(&all, all, q->by_class[i].parameters) || ckd_add(&packed, packed, q->by_class[i].packed_parameters)))
             return;
     for (size_t i = 0; q->n_packed && i < MC_COUNT(order); i++)

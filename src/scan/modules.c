@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-/* Small reads of all inventories: those of one module follow one another. */
-typedef struct { mc_small *v; size_t n, cap; } wants;
-
 /* A form seen as suffix and module. The forms of one module form are a list. found: name id of that part of the module at
  * hand, MC_NO_ID if it has none; step: how far from the weight it was last; last: the latest module of this form. */
 typedef struct { const mc_suffix *sfx; uint32_t module, next, found; int64_t step; mc_module_class cls; bool buffer; const mc_module *last; } form_info;
@@ -20,7 +17,7 @@ typedef struct {
     form_info *forms;
     uint32_t  *heads;           /* by module form: its first form */
     uint8_t   *used;            /* by name id: part of a module */
-    wants     *wants;
+    mc_wants  *wants;
     uint32_t   mtp_from;        /* decoder layers from here on predict further tokens; MC_NONE: none do */
 } build;
 
@@ -110,11 +107,6 @@ static void gather(build *b, uint32_t id, mc_str prefix, mc_tensor **t)
     }
 }
 
-static uint64_t bytes_of(const mc_tensor *t)
-{
-    return t->end >= t->begin ? t->end - t->begin : 0;
-}
-
 /* A plain weight keeps its bias and what can be nothing but its companion; a packed one keeps all. */
 static bool belongs(mc_layout layout, const mc_suffix *s)
 {
@@ -132,7 +124,7 @@ static void attach(build *b, mc_module *q, uint32_t form)
         if (!q->parts[f->sfx->part])
             q->parts[f->sfx->part] = t;
         if (f->sfx->part != MC_PART_INPUT && f->sfx->part != MC_PART_BIAS)
-            q->bytes += bytes_of(t);
+            q->bytes += mc_tensor_bytes(t);
     }
 }
 
@@ -147,74 +139,9 @@ static mc_module *begin_module(build *b, mc_tensor *t, mc_str name)
     q->experts = 1;
     q->symmetric = MC_UNKNOWN;
     q->ordered = MC_UNKNOWN;
-    q->bytes = bytes_of(t);
+    q->bytes = mc_tensor_bytes(t);
     q->parts[MC_PART_WEIGHT] = t;
     return q;
-}
-
-/* ---- data ---- */
-
-/* What a layout wants to see of a part. */
-static const struct { mc_layout layout; mc_part part; uint32_t n; } wanted[] = {
-    { MC_Q_GPTQ, MC_PART_ZERO, 4 }, { MC_Q_GPTQ, MC_PART_INDEX, 4096 }, { MC_Q_AWQ, MC_PART_ZERO, 4 }, { MC_Q_BNB4, MC_PART_STATE, 4096 },
-    { MC_Q_CT_PACK, MC_PART_SHAPE, 16 }, { MC_Q_HQQ, MC_PART_SHAPE, 16 }, { MC_Q_HQQ, MC_PART_STATE, 8 }, { MC_Q_EXL2, MC_PART_STATE, 4096 },
-    { MC_Q_INT8, MC_PART_ZERO, 64 }, { MC_Q_TORCHAO, MC_PART_ZERO, 64 }, { MC_Q_QUARK_INT4, MC_PART_ZERO, 4 },
-};
-
-/* Adds the small reads of the last module. False: it has none. */
-static bool want_data(build *b, const mc_module *q)
-{
-    static const uint64_t some = UINT64_C(1) << MC_Q_GPTQ | UINT64_C(1) << MC_Q_AWQ | UINT64_C(1) << MC_Q_BNB4 | UINT64_C(1) << MC_Q_CT_PACK | UINT64_C(1) << MC_Q_HQQ
-                               | UINT64_C(1) << MC_Q_EXL2 | UINT64_C(1) << MC_Q_INT8 | UINT64_C(1) << MC_Q_TORCHAO | UINT64_C(1) << MC_Q_QUARK_INT4;
-    wants *w = b->wants;
-    size_t before = w->n;
-    for (size_t i = 0; (some >> q->layout & 1) && i < MC_COUNT(wanted); i++) {
-        const mc_tensor *t = wanted[i].layout == q->layout ? q->parts[wanted[i].part] : NULL;
-        mc_small        *v = t && bytes_of(t) > 0 ? mc_grow(b->p.m->arena, w->v, w->n, &w->cap, sizeof *v) : NULL;
-        if (!v)
-            continue;
-        w->v = v;
-        v[w->n++] = (mc_small){ .t = t, .module = (uint32_t)(b->q->n_modules - 1), .part = wanted[i].part, .want = bytes_of(t) < wanted[i].n ? (uint32_t)bytes_of(t) : wanted[i].n };
-    }
-    return w->n > before;
-}
-
-/* Facts that are the same for all modules of a writer: a sample of them is enough in a model of tens of thousands. */
-static bool can_sample(mc_layout l)
-{
-    return l == MC_Q_GPTQ || l == MC_Q_AWQ || l == MC_Q_INT8 || l == MC_Q_TORCHAO || l == MC_Q_QUARK_INT4;
-}
-
-enum { SAMPLES = 4096 };
-
-/* The first of the reads of the next module behind i. */
-static size_t next_module(const wants *w, size_t i)
-{
-    size_t k = i;
-    while (k < w->n && w->v[k].module == w->v[i].module)
-        k++;
-    return k;
-}
-
-/* Keeps what is to be read in front; modules that go without are filled at once. */
-static void thin_out(const mc_pack *p, mc_quant *q, wants *w)
-{
-    size_t kept = 0, samples = 0, seen = 0;
-    for (size_t i = 0; i < w->n; i = next_module(w, i))
-        samples += can_sample(q->modules[w->v[i].module].layout);
-    for (size_t i = 0, k; i < w->n; i = k) {
-        mc_module *m = &q->modules[w->v[i].module];
-        k = next_module(w, i);
-        if (can_sample(m->layout) && seen++ % (samples / SAMPLES + 1) != 0) {
-            mc_pack own = *p;
-            own.inv = &p->m->components[m->component].inv;
-            mc_fill_module(&own, m, NULL, 0);
-            continue;
-        }
-        for (size_t j = i; j < k; j++)
-            w->v[kept++] = w->v[j];
-    }
-    w->n = kept;
 }
 
 /* ---- all modules of one inventory ---- */
@@ -223,7 +150,7 @@ static bool same_shape(const mc_tensor *x, const mc_tensor *y)
 {
     if (!x || !y)
         return x == y;
-    if (x->dtype != y->dtype || x->rank != y->rank || x->overflow != y->overflow || bytes_of(x) != bytes_of(y))
+    if (x->dtype != y->dtype || x->rank != y->rank || x->overflow != y->overflow || mc_tensor_bytes(x) != mc_tensor_bytes(y))
         return false;
     for (unsigned i = 0; i < x->rank; i++)
         if (x->dims[i] != y->dims[i])
@@ -275,7 +202,7 @@ static void add_weight(build *b, uint32_t id, mc_tensor **t)
     b->used[id] = 1;
     if (!alone)
         attach(b, q, w->form);
-    if (layout == MC_Q_PLAIN || !want_data(b, q))
+    if (layout == MC_Q_PLAIN || !mc_want_data(b->wants, b->p.m->arena, q, (uint32_t)(b->q->n_modules - 1)))
         fill_like(b, q, f);
     for (uint32_t i = b->heads[f->module]; i != MC_NONE; i = b->forms[i].next)
         t[b->forms[i].sfx->id] = NULL;
@@ -365,7 +292,7 @@ mc_view mc_view_of(const mc_tensor *t)
 
 /* ---- all of it ---- */
 
-static bool build_all(mc_model *m, const mc_kb *kb, const uint32_t *kinds, mc_quant *q, wants *w)
+static bool build_all(mc_model *m, const mc_kb *kb, const uint32_t *kinds, mc_quant *q, mc_wants *w)
 {
     size_t names = 0, cap_orphans = 0;
     for (size_t c = 0; c < m->n_components; c++)
@@ -385,7 +312,7 @@ static bool build_all(mc_model *m, const mc_kb *kb, const uint32_t *kinds, mc_qu
 void mc_find_modules(mc_model *m, const mc_kb *kb, mc_small_reader *read, void *arg)
 {
     size_t          names = 0;
-    wants           w = { 0 };
+    mc_wants        w = { 0 };
     const uint32_t *kinds = make_kinds(m, kb);
     mc_quant       *q = MC_NEW(m->arena, mc_quant, 1);
     for (size_t c = 0; c < m->n_components; c++)
@@ -396,12 +323,12 @@ void mc_find_modules(mc_model *m, const mc_kb *kb, mc_small_reader *read, void *
     q->symmetric = MC_UNKNOWN;
     m->quant = q;
     mc_pack p = { m, kb, kinds, NULL };
-    thin_out(&p, q, &w);
+    mc_thin_out(&p, q, &w);
     if (read && w.n)
         read(arg, w.v, w.n);
     for (size_t i = 0, k; i < w.n; i = k) {
         mc_module *own = &q->modules[w.v[i].module];
-        k = next_module(&w, i);
+        k = mc_next_module(&w, i);
         p.inv = &m->components[own->component].inv;
         mc_fill_module(&p, own, w.v + i, k - i);
     }

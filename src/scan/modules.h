@@ -2,8 +2,8 @@
  *
  *   names   modules_names.c   a suffix of a tensor's name -> what it is to its module
  *   build   modules.c         tensors of one module together, its layout (modules_match.c) and class (modules_class.c)
- *   data    modules_data.c    the few bytes that shapes do not tell
- *   fill    modules_fill.c    logical shape, bits, groups, faults: modules_int.c, modules_float.c, modules_books.c
+ *   data    modules_wants.c   which few bytes shapes do not tell; modules_data.c reads them
+ *   fill    modules_fill.c    logical shape, bits, groups, faults: modules_int.c, _float.c, _runtime.c, _books.c
  *   sums    summary.c         what all modules are together, logical parameters */
 #ifndef MODELCHECK_SCAN_MODULES_H
 #define MODELCHECK_SCAN_MODULES_H
@@ -61,6 +61,16 @@ mc_module_class mc_class_of(const mc_form *f, mc_str module);
 /* Bytes of one tensor that a layout wants to see: its first `want`. got is empty when they could not be read. */
 typedef struct mc_small { const mc_tensor *t; uint32_t module; mc_part part; uint32_t want; mc_span got; } mc_small;
 
+/* Small reads of all modules: those of one follow one another. */
+typedef struct { mc_small *v; size_t n, cap; } mc_wants;
+bool   mc_want_data(mc_wants *w, mc_arena *a, const mc_module *q, uint32_t id); /* adds those of a module; false: it has none */
+size_t mc_next_module(const mc_wants *w, size_t i);         /* the first read of the module behind that of read i */
+void   mc_thin_out(const mc_pack *p, mc_quant *q, mc_wants *w); /* leaves a sample; the modules without are filled */
+static inline uint64_t mc_tensor_bytes(const mc_tensor *t)
+{
+    return t->end >= t->begin ? t->end - t->begin : 0;
+}
+
 /* Everything that layout, shapes and data tell of one module. s[0..n): its small reads. */
 void mc_fill_module(const mc_pack *p, mc_module *q, const mc_small *s, size_t n);
 typedef void mc_filler(const mc_pack *p, mc_module *q, const mc_small *s, size_t n);
@@ -70,6 +80,7 @@ mc_filler mc_fill_gptq, mc_fill_awq, mc_fill_awq_gemv, mc_fill_awq_fast, mc_fill
 
 /* Helpers of the fillers. */
 void     mc_set_fault(mc_module_fault *f, const char *what, const mc_tensor *t, uint64_t expected, uint64_t found); /* the first one stays */
+void     mc_set_bits(mc_module *q, double bits, mc_tri symmetric);
 void     mc_set_shape(mc_module *q, uint64_t experts, uint64_t out, uint64_t in);
 void     mc_set_groups(mc_module *q, uint64_t groups);         /* along the input; q->in is set or 0 */
 bool     mc_need(mc_module *q, mc_part part, const char *name); /* false, and `missing` set, when the part is absent */

@@ -1,167 +1,6 @@
-/* Layouts of bitsandbytes, MLX, HQQ, SINQ, ExLlama, the code-book methods, quanto, torchao, bitnet and higgs. Shapes as their
- * writers make them; what only data tell (quant_state, shape, q_groups) is used where it could be read. */
+/* Layouts of HQQ, SINQ, ExLlama, the code-book methods, quanto, torchao, bitnet and higgs. Shapes as their writers make them;
+ * what only data tell (shape, q_groups) is used where it could be read. */
 #include "scan/modules.h"
-
-static void sure(mc_module *q, double bits, mc_tri symmetric)
-{
-    q->bits = bits;
-    q->bits_certain = bits > 0;
-    q->symmetric = symmetric;
-}
-
-/* ---- bitsandbytes ---- */
-
-static void state_shape(const mc_module *q, const mc_value *state, uint64_t *out, uint64_t *in, uint64_t *n)
-{
-    const mc_value *shape = mc_get(state, "shape");
-    int64_t         v;
-    (void)q;
-    *n = 1;
-    for (size_t i = 0; mc_is(shape, MC_ARRAY) && i < shape->n; i++) {
-        if (!mc_as_int(mc_item(shape, i), &v) || v < 0 || ckd_mul(n, *n, (uint64_t)v)) {
-            *n = 0;
-            return;
-        }
-        *out = *in;
-        *in = (uint64_t)v;
-    }
-    if (!mc_is(shape, MC_ARRAY) || shape->n == 0)
-        *n = 0;
-}
-
-/* What the JSON says, and whether it fits the tensors (MC447). `values`: two a byte of weight. */
-static void read_state(const mc_pack *p, mc_module *q, mc_span text, uint64_t values)
-{
-    const mc_tensor *t = q->parts[MC_PART_STATE], *absmax = q->parts[MC_PART_SCALE];
-    uint64_t         out = 1, in = 1, n;
-    int64_t          block = 0;
-    mc_err           e;
-    if (text.n == 0 || text.n < t->elements || mc_all_zero(text))
-        return;
-    const mc_value *state = mc_json_tree(p->m->arena, text, &e, NULL);
-    if (!mc_is(state, MC_OBJECT)) {
-        if (e.code != MC_E_NOMEM && e.code != MC_E_LIMIT)
-            mc_set_fault(&q->data, "is not valid JSON", t, 0, 0);
-        return;
-    }
-    mc_str type = mc_as_str(mc_get(state, "quant_type"));
-    if (type.p && !mc_str_is(type, mc_str_ends(t->name, "nf4") ? "nf4" : "fp4"))
-        mc_set_fault(&q->data, mc_str_ends(t->name, "nf4") ? "states another quant_type than nf4" : "states another quant_type than fp4", t, 0, 0);
-    state_shape(q, state, &out, &in, &n);
-    if (n == 0 || n > values + 1 || n + 1 < values)
-        mc_set_fault(&q->data, "states a shape of other size than the weight", t, values, n);
-    else if (n > 0)
-        mc_set_shape(q, 1, n / (in ? in : 1), in);
-    if (!mc_as_int(mc_get(state, "blocksize"), &block) || block <= 0)
-        return;
-    q->group = (uint64_t)block;
-    if (absmax && n && absmax->elements != mc_ceil_div(n, q->group))
-        mc_set_fault(&q->data, "states a blocksize that does not fit absmax", t, mc_ceil_div(n, q->group), absmax->elements);
-}
-
-static void guess_block(mc_module *q, uint64_t values)
-{
-    const mc_tensor *absmax = q->parts[MC_PART_SCALE];
-    for (uint64_t b = 64; absmax && b <= 4096; b *= 2)
-        if (mc_ceil_div(values, b) == absmax->elements) {
-            q->group = b;
-            return;
-        }
-}
-
-void mc_fill_bnb4(const mc_pack *p, mc_module *q, const mc_small *small, size_t n)
-{
-    const mc_tensor *w = q->parts[MC_PART_WEIGHT], *absmax = q->parts[MC_PART_SCALE];
-    uint64_t         values = w->end > w->begin && w->end - w->begin < UINT64_MAX / 2 ? 2 * (w->end - w->begin) : 0;
-    sure(q, 4, MC_UNKNOWN);
-    q->grain = MC_GRAIN_GROUP;
-    q->elements = values;
-    q->elements_known = values > 0;
-    if (mc_need(q, MC_PART_SCALE, "weight.absmax") && mc_need(q, MC_PART_MAP, "weight.quant_map"))
-        mc_need(q, MC_PART_STATE, "weight.quant_state.bitsandbytes__nf4");
-    if (mc_kind_of(p, absmax) == MC_K_U8)
-        mc_need(q, MC_PART_SCALE2, "weight.nested_absmax");
-    else if (absmax && mc_kind_of(p, absmax) != MC_K_F32)
-        mc_set_fault(&q->shape, "is neither F32 nor U8", absmax, 0, 0);
-    guess_block(q, values);
-    if (q->parts[MC_PART_STATE])
-        read_state(p, q, mc_small_of(small, n, MC_PART_STATE), values);
-}
-
-void mc_fill_bnb8(const mc_pack *p, mc_module *q, const mc_small *small, size_t n)
-{
-    const mc_tensor *s = q->parts[MC_PART_SCALE];
-    mc_view          w = mc_view_of(q->parts[MC_PART_WEIGHT]);
-    (void)p, (void)small, (void)n;
-    if (!w.ok)
-        return;
-    sure(q, 8, MC_YES);
-    q->grain = MC_GRAIN_CHANNEL;
-    q->groups = 1;
-    mc_set_shape(q, w.e, w.r, w.c);
-    if (mc_need(q, MC_PART_SCALE, "SCB") && s->elements != w.r)
-        mc_set_fault(&q->shape, "has another length than weight has rows", s, w.r, s->elements);
-}
-
-/* ---- MLX ---- */
-
-static const unsigned affine_widths[] = { 2, 3, 4, 5, 6, 8, 0 }, affine_sizes[] = { 32, 64, 128, 0 };
-
-/* scales are U8 in the modes mxfp4, mxfp8 and nvfp4: the product of width and group names the mode. */
-static bool mlx_mode(mc_module *q, mc_view w, mc_view s)
-{
-    static const struct { unsigned words, bits, group; } modes[] = { { 4, 4, 32 }, { 8, 8, 32 }, { 2, 4, 16 } };
-    for (size_t i = 0; i < MC_COUNT(modes); i++)
-        if (s.c * modes[i].words == w.c) {
-            q->bits = modes[i].bits;
-            q->bits_certain = true;
-            q->in = s.c * modes[i].group;
-            return true;
-        }
-    return false;
-}
-
-static bool has_affine_product(uint64_t words, uint64_t groups)
-{
-    for (const unsigned *b = affine_widths; *b; b++)
-        for (const unsigned *g = affine_sizes; *g; g++)
-            if (words * 32 == groups * *b * *g)
-                return true;
-    return false;
-}
-
-void mc_fill_mlx(const mc_pack *p, mc_module *q, const mc_small *small, size_t n)
-{
-    const mc_tensor *st = q->parts[MC_PART_SCALE], *zt = q->parts[MC_PART_ZERO];
-    mc_view          w = mc_view_of(q->parts[MC_PART_WEIGHT]), s = mc_view_of(st), z = mc_view_of(zt);
-    bool             mx = mc_kind_of(p, st) == MC_K_U8, fits = false;
-    (void)small, (void)n;
-    if (!w.ok || w.r > UINT32_MAX || w.c > UINT32_MAX || (s.ok && s.c > UINT32_MAX))
-        return;
-    q->symmetric = mx ? MC_UNKNOWN : MC_NO;
-    if (mc_need(q, MC_PART_SCALE, "scales") && !mx)
-        mc_need(q, MC_PART_ZERO, q->layout == MC_Q_METAL ? "qbiases" : "biases");
-    if (s.ok && mx)
-        fits = mlx_mode(q, w, s);
-    else if (s.ok && (fits = has_affine_product(w.c, s.c)))
-        mc_settle_bits(p, q, w.c, s.c, affine_widths, affine_sizes);
-    if (s.ok && !fits)
-        mc_set_fault(&q->shape, "fits weight at no width and group size", st, 0, s.c);
-    if (s.ok && (s.r != w.r || s.e != w.e))
-        mc_set_fault(&q->shape, "has other rows than weight", st, w.r, s.r);
-    if (z.ok && s.ok && (z.r != s.r || z.c != s.c))
-        mc_set_fault(&q->shape, "has another shape than scales", zt, z.r != s.r ? s.r : s.c, z.r != s.r ? z.r : z.c);
-    q->out = w.r;
-    q->experts = w.e;
-    if (q->bits_certain)
-        mc_set_shape(q, w.e, w.r, q->in);
-    if (s.ok) {
-        mc_set_groups(q, s.c);
-        q->grain = MC_GRAIN_GROUP;
-        if (q->in && s.c == 1)
-            q->group = q->in;
-    }
-}
 
 /* ---- HQQ, SINQ ---- */
 
@@ -196,7 +35,7 @@ void mc_fill_hqq(const mc_pack *p, mc_module *q, const mc_small *small, size_t n
     for (unsigned b = 8; b >= 1; b--)
         if ((bits <= 0 || bits == b) && b != 7 && hqq_fits(p, w, b, q->elements, q->group)) {
             fits = true;
-            sure(q, b, MC_NO);
+            mc_set_bits(q, b, MC_NO);
         }
     if (!fits && bits <= 8)
         mc_set_fault(&q->shape, "has another size than W_q holds", shape, 0, q->elements);
@@ -250,7 +89,7 @@ void mc_fill_exl2(const mc_pack *p, mc_module *q, const mc_small *small, size_t 
         return;
     if (perm && perm->elements > 0) {
         mc_set_shape(q, w.e, head_columns(p, q, w.c), perm->elements);
-        sure(q, 32.0 * (double)w.r / (double)perm->elements, MC_UNKNOWN);
+        mc_set_bits(q, 32.0 * (double)w.r / (double)perm->elements, MC_UNKNOWN);
     }
     if (!s.ok)
         return;
@@ -285,7 +124,7 @@ void mc_fill_exl3(const mc_pack *p, mc_module *q, const mc_small *small, size_t 
     if (t->overflow || t->dims[0] > UINT32_MAX || t->dims[1] > UINT32_MAX)
         return;
     mc_set_shape(q, 1, head_columns(p, q, 16 * t->dims[1]), 16 * t->dims[0]);
-    sure(q, (double)t->dims[2] / 16, MC_UNKNOWN);
+    mc_set_bits(q, (double)t->dims[2] / 16, MC_UNKNOWN);
     if (t->dims[2] % 16 != 0 || t->dims[2] == 0)
         mc_set_fault(&q->shape, "has a last dimension that is no multiple of 16", t, 0, t->dims[2]);
     if (mc_need(q, MC_PART_INDEX, "suh"))
@@ -305,7 +144,7 @@ void mc_fill_quip(const mc_pack *p, mc_module *q, const mc_small *small, size_t 
         return;
     mc_set_shape(q, 1, sv->elements, su->elements);
     if (q->elements_known)
-        sure(q, (double)d->block_bits * (double)w->elements / (double)q->elements, MC_UNKNOWN);
+        mc_set_bits(q, (double)d->block_bits * (double)w->elements / (double)q->elements, MC_UNKNOWN);
 }
 
 static unsigned log2_of(uint64_t n)
@@ -328,7 +167,7 @@ void mc_fill_aqlm(const mc_pack *p, mc_module *q, const mc_small *small, size_t 
     if (ckd_mul(&out, c->dims[0], books->dims[2]) || ckd_mul(&in, c->dims[1], books->dims[3]))
         return;
     mc_set_shape(q, 1, out, in);
-    sure(q, (double)(c->dims[2] * log2_of(books->dims[1])) / (double)(books->dims[2] * books->dims[3]), MC_UNKNOWN);
+    mc_set_bits(q, (double)(c->dims[2] * log2_of(books->dims[1])) / (double)(books->dims[2] * books->dims[3]), MC_UNKNOWN);
     if (books->dims[0] != c->dims[2])
         mc_set_fault(&q->shape, "has other books than codes", books, c->dims[2], books->dims[0]);
     if (s && s->rank > 0 && s->dims[0] != c->dims[0])
@@ -344,7 +183,7 @@ void mc_fill_vptq(const mc_pack *p, mc_module *q, const mc_small *small, size_t 
     if (mc_as_int(mc_get(c, "in_features"), &in) && mc_as_int(mc_get(c, "out_features"), &out) && in > 0 && out > 0)
         mc_set_shape(q, 1, (uint64_t)out, (uint64_t)in);
     if (q->elements_known)
-        sure(q, 8.0 * (double)(q->parts[MC_PART_WEIGHT]->end - q->parts[MC_PART_WEIGHT]->begin) / (double)q->elements, MC_UNKNOWN);
+        mc_set_bits(q, 8.0 * (double)(q->parts[MC_PART_WEIGHT]->end - q->parts[MC_PART_WEIGHT]->begin) / (double)q->elements, MC_UNKNOWN);
     q->bits_certain = false;
 }
 
@@ -356,7 +195,7 @@ void mc_fill_spqr(const mc_pack *p, mc_module *q, const mc_small *small, size_t 
     q->symmetric = MC_UNKNOWN;
     if (w->overflow || mc_kind_of(p, w) != MC_K_I64 || ckd_mul(&q->elements, w->elements, 16))
         return;
-    sure(q, 4, MC_UNKNOWN);
+    mc_set_bits(q, 4, MC_UNKNOWN);
     q->elements_known = true;
     q->in = mc_in_witness(p, q, &q->in_witness);
     q->out = q->in && q->elements % q->in == 0 ? q->elements / q->in : 0;
@@ -370,7 +209,7 @@ void mc_fill_higgs(const mc_pack *p, mc_module *q, const mc_small *small, size_t
     (void)p, (void)small, (void)n;
     if (!w.ok || b < 1 || b > 8 || w.r > UINT32_MAX)
         return;
-    sure(q, b, MC_UNKNOWN);
+    mc_set_bits(q, b, MC_UNKNOWN);
     mc_set_shape(q, w.e, w.c, w.r * 16 / b);
     if (s.ok)
         mc_set_groups(q, s.c);
@@ -384,7 +223,7 @@ void mc_fill_bitnet(const mc_pack *p, mc_module *q, const mc_small *small, size_
     (void)p, (void)small, (void)n;
     if (!w.ok || w.r > UINT32_MAX)
         return;
-    sure(q, 2, MC_YES);
+    mc_set_bits(q, 2, MC_YES);
     q->grain = MC_GRAIN_TENSOR;
     q->groups = 1;
     mc_set_shape(q, w.e, w.r * 4, w.c);
@@ -394,7 +233,7 @@ void mc_fill_bitnet(const mc_pack *p, mc_module *q, const mc_small *small, size_
 static void quanto_groups(const mc_pack *p, mc_module *q, mc_view w, const mc_tensor *st)
 {
     uint64_t rows = st->elements, bits = rows && w.r <= UINT32_MAX && 8 * w.r % rows == 0 ? 8 * w.r / rows : 0;
-    sure(q, (double)bits, q->parts[MC_PART_ZERO] ? MC_NO : MC_YES);
+    mc_set_bits(q, (double)bits, q->parts[MC_PART_ZERO] ? MC_NO : MC_YES);
     if (bits != 2 && bits != 4) {
         mc_set_fault(&q->shape, "fits the codes at no width", st, 0, rows);
         return;
@@ -432,19 +271,19 @@ void mc_fill_torchao(const mc_pack *p, mc_module *q, const mc_small *small, size
     if (k & (MC_K_F8 | MC_K_I8)) {
         mc_fill_bytes(p, q, small, n);
     } else if (k == MC_K_U8) { /* two codes a byte; integers keep their scales as [I/g, O] */
-        sure(q, 4, q->parts[MC_PART_ZERO] ? MC_NO : MC_YES);
+        mc_set_bits(q, 4, q->parts[MC_PART_ZERO] ? MC_NO : MC_YES);
         mc_set_shape(q, v.e, v.r, v.c * 2);
         if (s.ok)
             mc_set_groups(q, s.c == v.r && s.r != v.r ? s.r : s.c);
     } else if (k == MC_K_I32 && w->rank == 4) { /* tiles: [O/8, I/(tiles * 16), 32, tiles/2] */
-        sure(q, 4, MC_NO);
+        mc_set_bits(q, 4, MC_NO);
         q->elements_known = !ckd_mul(&q->elements, w->elements, 8);
         q->out = w->dims[0] < UINT32_MAX ? w->dims[0] * 8 : 0;
         q->in = q->out ? q->elements / q->out : 0;
         if (q->parts[MC_PART_SCALE] && q->parts[MC_PART_SCALE]->rank == 3)
             mc_set_groups(q, q->parts[MC_PART_SCALE]->dims[0]);
     } else if (k == MC_K_I32) {
-        sure(q, 4, q->parts[MC_PART_ZERO] ? MC_NO : MC_YES);
+        mc_set_bits(q, 4, q->parts[MC_PART_ZERO] ? MC_NO : MC_YES);
         mc_set_shape(q, v.e, v.r, v.c * 8);
         if (s.ok)
             mc_set_groups(q, s.r);

@@ -22,6 +22,13 @@ bool mc_need(mc_module *q, mc_part part, const char *name)
     return q->parts[part] != NULL;
 }
 
+void mc_set_bits(mc_module *q, double bits, mc_tri symmetric)
+{
+    q->bits = bits;
+    q->bits_certain = bits > 0;
+    q->symmetric = symmetric;
+}
+
 void mc_set_shape(mc_module *q, uint64_t experts, uint64_t out, uint64_t in)
 {
     uint64_t n;

@@ -115,10 +115,16 @@ static mc_int of_tensors(uint64_t v)
     return v <= INT64_MAX ? (mc_int){ true, (int64_t)v, { MC_NONE, MC_STR("tensor tables") } } : (mc_int){ 0 };
 }
 
+/* Rounded; nonsense of a hostile table is no width. */
+static uint64_t whole_bits(double bits)
+{
+    return bits > 0 && bits <= 64 ? (uint64_t)(bits + 0.5) : 0;
+}
+
 static kind_row kind_of(const mc_quant *s, const mc_module *q)
 {
     bool group = q->grain == MC_GRAIN_GROUP, block = q->grain == MC_GRAIN_BLOCK;
-    return (kind_row){ q->layout, (uint64_t)(width_of(s, q) + 0.5), group ? q->group : 0, { block ? q->block[0] : 0, block ? q->block[1] : 0 }, q->grain, q->symmetric, q,
+    return (kind_row){ q->layout, whole_bits(width_of(s, q)), group ? q->group : 0, { block ? q->block[0] : 0, block ? q->block[1] : 0 }, q->grain, q->symmetric, q,
                        q->elements_known ? q->elements : q->bytes }; /* undecided widths count by their bytes */
 }
 
