@@ -72,10 +72,17 @@ static mc_finding *tell_bits(mc_check *cx, const mc_hit *v, size_t n)
     return out;
 }
 
+/* One width for all, and only layouts of that width: nothing to compare. */
+static bool all_eight(const mc_quant_facts *f)
+{
+    const uint64_t eight = BIT(MC_Q_PLAIN) | BIT(MC_Q_RAW8) | BIT(MC_Q_FP8) | BIT(MC_Q_MXFP8) | BIT(MC_Q_INT8);
+    return f->uniform && f->claim->base.bits.known && f->claim->base.bits.v == 8 && !(f->layouts & ~eight);
+}
+
 void mc_check_bits(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
-    for (size_t i = 0; f && f->claim && i < f->q->n_modules; i++) {
+    for (size_t i = 0; f && f->claim && !all_eight(f) && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         const mc_scheme *s = mc_quant_packed(m) ? mc_quant_scheme(f, m) : NULL;
         if (!s || !s->bits.known || s->bits.v < 1)

@@ -85,11 +85,18 @@ static bool pads_outputs(const mc_quant_facts *f)
     return f->claim && f->claim->packing.known && (mc_str_is(f->claim->packing.v, "auto_round:auto_gptq") || mc_str_is(f->claim->packing.v, "auto_round:gptq"));
 }
 
+/* A multiple of the largest unit is never rounded up. */
+static bool may_be_padded(const mc_int *v)
+{
+    return v->known && v->v % 1024 != 0;
+}
+
 void mc_check_padded(mc_check *cx)
 {
     const mc_quant_facts *f = mc_quant_gather(cx);
     const mc_doc         *config = mc_model_doc(cx->model, 0, MC_ROLE_CONFIG);
-    for (size_t i = 0; f && config && f->component == 0 && f->q->n_packed && i < f->q->n_modules; i++) {
+    bool                  may = may_be_padded(&cx->model->arch.hidden) || may_be_padded(&cx->model->arch.intermediate);
+    for (size_t i = 0; f && config && may && f->component == 0 && f->q->n_packed && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         const char      *key;
         uint64_t         have, want;
