@@ -29,7 +29,7 @@ static bool of_model(const mc_model *m, const char *name, uint64_t *out)
         from_int("architecture.layers", a->layers), from_int("architecture.hidden", a->hidden), from_int("architecture.heads", a->heads),
         from_int("architecture.kv_heads", a->kv_heads), from_int("architecture.head_dim", a->head_dim), from_int("architecture.vocab", a->vocab),
         from_int("architecture.context", a->context), from_int("architecture.experts", a->experts),
-        from_int("parameters.total", m->parameters), { "parameters.active", dense, active }, from_int("parameters.stored_elements", m->stored_elements),
+        from_int("parameters.total", m->parameters), { "parameters.active", dense, active }, from_int("parameters.expected", m->expected), from_int("parameters.stored_elements", m->stored_elements),
         { "weights.files", true, mc_read_files(m) }, { "weights.tensors", mc_tensors_known(m), m->n_tensors },
         from_int("weights.bytes", m->weights_bytes), { "weights.duplicate_bytes", true, m->duplicate_bytes },
         { "coverage.complete", true, !m->incomplete }, { "coverage.files", true, m->n_files }, { "coverage.bytes_read", true, m->bytes_read },

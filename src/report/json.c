@@ -159,6 +159,8 @@ static void model(mc_out *o, const mc_run_result *run, const mc_result *r, const
     mc_js_close(o, ']');
     findings(o, r);
     coverage(o, run, r->model, &a);
+    if (options->command && options->command[0] == 's')
+        mc_json_quant_mix(o, r->model);
     if (options->tensors) {
         mc_json_modules(o, r->model);
         mc_json_tensors(o, r, run);

@@ -118,8 +118,13 @@ void mc_json_quantization(mc_out *o, const mc_model *m, const mc_mix *mix, mc_ar
     mc_js_text(o, "seen", q->seen);
     mc_js_text(o, "label", label ? mc_str_of(label) : gguf ? MC_STR("") : mc_bits_label_of(m->given).text);
     mc_js_close(o, '}');
+}
+
+void mc_json_quant_mix(mc_out *o, const mc_model *m)
+{
+    const mc_quant *q = m->quant;
     mc_js_open(o, "mix", '[', false);
-    for (int i = 0; i < MC_N_CLASSES; i++) {
+    for (int i = 0; q && i < MC_N_CLASSES; i++) {
         if (!q->by_class[i].modules)
             continue;
         mc_js_open(o, NULL, '{', true);

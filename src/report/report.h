@@ -87,7 +87,8 @@ void mc_text_findings(mc_out *o, const mc_result *r, const mc_report_options *op
 bool mc_text_scheme(mc_out *o, const char *before, const mc_model *m);                         /* "gptq 4-bit g128" */
 void mc_text_quant_mix(mc_out *o, const mc_model *m, unsigned columns, mc_arena *a);
 void mc_text_modules(mc_out *o, const mc_model *m);
-void mc_json_quantization(mc_out *o, const mc_model *m, const mc_mix *mix, mc_arena *a);       /* and the mix by module class */
+void mc_json_quantization(mc_out *o, const mc_model *m, const mc_mix *mix, mc_arena *a);
+void mc_json_quant_mix(mc_out *o, const mc_model *m);                                          /* by module class */
 void mc_json_modules(mc_out *o, const mc_model *m);
 void mc_text_show(FILE *out, const mc_run_result *run, const mc_report_options *o);
 void mc_text_memory(FILE *out, const mc_run_result *run, const mc_report_options *o);

@@ -54,6 +54,8 @@ void mc_settle_summary(mc_model *m, mc_kb *kb)
         if (c->method.n)
             s->format = (mc_text){ 0 }; /* a variety of the other method */
     }
+    if (s->n_modules == 0 && !s->bits.known && c->base.bits.known && c->base.bits.v > 0)
+        s->bits = c->base.bits; /* no tensor was read: the claim stands alone */
     if (s->grain == MC_GRAIN_CHANNEL && c->base.group.known && c->base.group.v > 0 && (c->base.grain == MC_GRAIN_GROUP || c->base.grain == MC_GRAIN_NONE)) {
         uint64_t widest = widest_channel(s);
         if (widest && widest <= (uint64_t)c->base.group.v) {
