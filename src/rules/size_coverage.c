@@ -37,7 +37,7 @@ static bool eligible(const mc_claim *c, const mc_module *m)
     if (!divisible(rows, group) || !divisible(columns, group) || (group && rows % group && columns % group))
         return false;
     const mc_scheme *s = mc_claim_scheme(c, m, &by, &doubt);
-    return !doubt && !by && !(s && s->quantized == MC_NO);
+    return !doubt && !by && s && s->quantized != MC_NO; /* no scheme: outside of what the claim is about */
 }
 
 static void see(coverage *v, const mc_claim *c, const mc_module *m)
