@@ -255,7 +255,8 @@ void mc_check_layout(mc_check *cx)
     if (!own)
         return;
     bool gptq = f->gptq && !stated(f, "gemm"), awq = f->awq && !stated(f, "gptq");
-    bool occurs = (f->layouts & own->layouts) != 0, cross = (gptq && (f->layouts & BIT(MC_Q_AWQ))) || (awq && (f->layouts & BIT(MC_Q_GPTQ)));
+    uint64_t layouts = own->layouts | (f->gptq && !gptq ? BIT(MC_Q_AWQ) : 0) | (f->awq && !awq ? BIT(MC_Q_GPTQ) : 0);
+    bool     occurs = (f->layouts & layouts) != 0, cross = (gptq && (f->layouts & BIT(MC_Q_AWQ))) || (awq && (f->layouts & BIT(MC_Q_GPTQ)));
     for (size_t i = 0; (!occurs || cross) && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         bool crossed = (gptq && m->layout == MC_Q_AWQ && columns(m, 8)) || (awq && m->layout == MC_Q_GPTQ && columns(m, 1));

@@ -118,7 +118,7 @@ static bool left_alone(const mc_module *m)
 static bool fits_group(const mc_scheme *s, const mc_tensor *w)
 {
     uint64_t g = s->group.known && s->group.v > 0 ? (uint64_t)s->group.v : 16;
-    return w->rank == 2 && w->dims[0] >= 64 && w->dims[1] >= 64 && w->dims[0] % 16 == 0 && w->dims[1] % g == 0;
+    return w->rank == 2 && w->dims[0] >= 64 && w->dims[1] >= 64 && w->dims[0] % g == 0 && w->dims[1] % g == 0;
 }
 
 /* No list has it, whoever reads the list: an entry that cannot be evaluated may be the one. */

@@ -373,6 +373,8 @@ static void awq_geometry_under_gptq(void **state)
     assert_int_equal(said(&w, "MC430 MC432", "MC430"), 0);
     w.claim.base.format = text("gemm"); /* AutoGPTQ's word for AWQ files */
     assert_int_equal(one(&w, "MC432"), 0);
+    w.modules[1].layout = MC_Q_AWQ;
+    assert_int_equal(one(&w, "MC432"), 0);
     end(&w);
     begin(&w, "gptq");
     module(&w, "model.layers.0.mlp.up_proj", MC_Q_MARLIN, 4, 64, 256, 128);
