@@ -208,7 +208,7 @@ mc_err mc_parse_index(mc_span text, mc_arena *a, mc_index *x)
 {
     parser p = { .j = mc_json_of(text), .a = a, .x = x, .last = MC_NO_ID };
     p.j.python = true;
-    p.cap_map = text.n / 96 + 8; /* a usual line; saves most of the growing */
+    p.cap_map = text.n / 80 + 8; /* a short line: growing would cost as much memory again */
     x->map = MC_NEW(a, mc_mapped, p.cap_map);
     x->metadata = MC_INDEX_META_ABSENT;
     if (!x->map)
