@@ -3,7 +3,8 @@
  * A configuration may list 22,000 layers and a model hold 60,000 modules. What a list says mostly does not depend on numbers, so
  * questions are asked once a form (mc_form): where can an entry occur in names of this form? Entries are kept in a hash by their
  * text. A form in which entries occur around a number is looked at module by module: the text at that place is looked up.
- * Regular expressions and globs without a literal stem are asked once a form when they do not look at digits, else once a module.
+ * Regular expressions and globs without a literal stem are asked once a form when they do not look at digits; else once a module
+ * whose first number is theirs, or once a module when they begin with none. (There a bare dot counts as the dot it nearly always is.)
  * mc_pattern_matches and mc_pattern_any have the last word on every candidate, so that this file cannot change an answer. */
 #include "model/matcher.h"
 
@@ -177,7 +178,7 @@ typedef struct {
     ref      *refs; size_t n_refs, cap_refs;
     mc_strset forms; bool *numbers; size_t cap_forms; /* forms of the texts; which have numbers */
     entry    *fixed; size_t n_fixed, cap_fixed;     /* no literal stem, blind to digits */
-    entry    *loose; size_t n_loose, cap_loose;     /* no literal stem, may look at digits */
+    mc_strset numbers_of; uint32_t *number_heads; size_t cap_number_heads; /* no literal stem, may look at digits: by first number, "" none */
     uint64_t  budget;                               /* steps left; none: what is left is in doubt */
     bool      failed;
 } matcher;
@@ -221,20 +222,26 @@ static bool add_form(matcher *x, mc_str text)
     return true;
 }
 
-static bool add_text(matcher *x, mc_str text, entry e)
+/* Chains an entry to those of the same key. */
+static bool chain(matcher *x, mc_strset *keys, uint32_t **heads, size_t *cap, mc_str key, entry e)
 {
     bool     added;
     ref     *r = mc_grow(x->a, x->refs, x->n_refs, &x->cap_refs, sizeof *r);
-    uint32_t id = r && add_form(x, text) ? mc_strset_add(&x->texts, text, &added) : MC_NO_ID;
+    uint32_t id = r ? mc_strset_add(keys, key, &added) : MC_NO_ID;
     if (r)
         x->refs = r;
-    uint32_t *h = id == MC_NO_ID ? NULL : mc_grow(x->a, x->heads, id, &x->cap_heads, sizeof *h);
+    uint32_t *h = id == MC_NO_ID ? NULL : mc_grow(x->a, *heads, id, cap, sizeof *h);
     if (!h)
         return false;
-    x->heads = h;
+    *heads = h;
     r[x->n_refs] = (ref){ e, added ? 0 : h[id] };
     h[id] = (uint32_t)++x->n_refs;
     return true;
+}
+
+static bool add_text(matcher *x, mc_str text, entry e)
+{
+    return add_form(x, text) && chain(x, &x->texts, &x->heads, &x->cap_heads, text, e);
 }
 
 static bool is_digit(char c)
@@ -267,18 +274,49 @@ static bool looks_at_digits(mc_str s, bool regex)
     return false;
 }
 
+/* Digits that are a whole component at the front of the pattern, where every match has them: the 10 of "model\\.layers\\.10\\..*". */
+static mc_str first_number(mc_str s, bool regex)
+{
+    bool start = true; /* of a component */
+    for (size_t i = 0; i < s.n; i++) {
+        size_t end = i, dot;
+        while (end < s.n && is_digit(s.p[end]))
+            end++;
+        dot = end + (regex && end < s.n && s.p[end] == '\\');
+        char after = dot + 1 < s.n ? s.p[dot + 1] : '\0';
+        if (start && end > i && dot < s.n && s.p[dot] == '.' && (!regex || (after != '*' && after != '?' && after != '{')))
+            return mc_str_cut(s, i, end);
+        if (regex && s.p[i] == '\\' && i + 1 < s.n && s.p[i + 1] == '.')
+            i++;
+        start = s.p[i] == '.';
+        if (!start && !is_digit(s.p[i]) && !is_word(s, i) && s.p[i] != '-')
+            break;
+        if (end > i && end - i > 1)
+            start = false;
+    }
+    return MC_STR("");
+}
+
+static bool add_loose(matcher *x, entry e)
+{
+    bool regex = e.p->program != NULL, choice = regex && mc_str_find(e.p->pattern, '|') < e.p->pattern.n;
+    bool literal = mc_pattern_stem(e.p).n > 0; /* may stand anywhere in a name */
+    mc_str key = literal || choice || !e.p->supported ? MC_STR("") : first_number(e.p->pattern, regex); /* what cannot be evaluated is in doubt everywhere */
+    return chain(x, &x->numbers_of, &x->number_heads, &x->cap_number_heads, key, e);
+}
+
 static void index_entry(matcher *x, entry e)
 {
     mc_str stem = mc_pattern_stem(e.p);
-    if (stem.n == 0 || is_digit(stem.p[0]) || stem.n > MC_LONGEST_NAME) {
+    if (stem.n == 0 || is_digit(mc_without_root(stem).p[0]) || stem.n > MC_LONGEST_NAME) {
         bool blind = e.p->dialect == MC_DIALECT_CLASS || !looks_at_digits(e.p->pattern, e.p->program != NULL);
-        x->failed |= !(blind ? keep(x, &x->fixed, &x->n_fixed, &x->cap_fixed, e) : keep(x, &x->loose, &x->n_loose, &x->cap_loose, e));
+        x->failed |= !(blind ? keep(x, &x->fixed, &x->n_fixed, &x->cap_fixed, e) : add_loose(x, e));
         return;
     }
     const char *parts[MC_MAX_FUSED];
     mc_str      bare = mc_without_root(stem);
     size_t      cut, n = mc_fused_parts(bare, parts, &cut);
-    if (!add_text(x, bare, e) && !keep(x, &x->loose, &x->n_loose, &x->cap_loose, e))
+    if (!add_text(x, bare, e) && !chain(x, &x->numbers_of, &x->number_heads, &x->cap_number_heads, MC_STR(""), e))
         x->failed = true;
     for (size_t i = 0; i < n; i++)
         x->failed |= !add_text(x, mc_format(x->a, "%.*s%s", (int)cut, bare.p, parts[i]), e);
@@ -287,7 +325,7 @@ static void index_entry(matcher *x, entry e)
 static bool build(matcher *x)
 {
     mc_claim *c = x->c;
-    if (!mc_strset_init(&x->texts, x->a, n_entries(c)) || !mc_strset_init(&x->forms, x->a, 32))
+    if (!mc_strset_init(&x->texts, x->a, n_entries(c)) || !mc_strset_init(&x->forms, x->a, 32) || !mc_strset_init(&x->numbers_of, x->a, 16))
         return false;
     for (size_t i = 0; i < c->n_excludes; i++)
         index_entry(x, (entry){ &c->excludes[i], NULL });
@@ -299,11 +337,20 @@ static bool build(matcher *x)
 
 /* ---- once a form ---- */
 
+static void ask_chain(matcher *x, const mc_strset *keys, const uint32_t *heads, mc_str key, const mc_module *m, tally *t)
+{
+    uint32_t id = mc_strset_find(keys, key);
+    for (uint32_t r = id == MC_NO_ID ? 0 : heads[id]; r; r = x->refs[r - 1].next) {
+        const entry *e = &x->refs[r - 1].e;
+        if (!spend(x, 32 + m->name.n * (e->p->program ? 16 : 1)))
+            return;
+        consider(t, e, m);
+    }
+}
+
 static void ask_text(matcher *x, mc_str text, const mc_module *m, tally *t)
 {
-    uint32_t id = mc_strset_find(&x->texts, text);
-    for (uint32_t r = id == MC_NO_ID ? 0 : x->heads[id]; r && spend(x, 32 + m->name.n); r = x->refs[r - 1].next)
-        consider(t, &x->refs[r - 1].e, m);
+    ask_chain(x, &x->texts, x->heads, text, m, t);
 }
 
 static void ask_list(matcher *x, const entry *list, size_t n, const mc_module *m, tally *t)
@@ -357,7 +404,7 @@ static void prepare(matcher *x, form_answer *f, const mc_module *m)
     shape s;
     f->ready = true;
     f->alone = !shape_of(m->name, &s);
-    f->varies = x->n_loose > 0;
+    f->varies = x->numbers_of.n > 0;
     if (f->alone)
         return;
     find_places(x, f, &s, m);
@@ -395,11 +442,13 @@ static mc_verdict judge(matcher *x, const form_answer *f, const mc_module *m)
         for (size_t i = 0; i < x->n_refs && spend(x, 64 + m->name.n); i++)
             consider(&t, &x->refs[i].e, m);
         ask_list(x, x->fixed, x->n_fixed, m, &t);
-    } else if (f->n_places && shape_of(m->name, &s)) {
+    } else if (f->varies && shape_of(m->name, &s)) {
         for (size_t i = 0; i < f->n_places; i++)
             ask_place(x, &s, &f->places[i], m, &t);
+        if (s.n_numbers > 0)
+            ask_chain(x, &x->numbers_of, x->number_heads, mc_str_cut(m->name, s.numbers[0].at, s.numbers[0].at + s.numbers[0].n), m, &t);
+        ask_chain(x, &x->numbers_of, x->number_heads, MC_STR(""), m, &t);
     }
-    ask_list(x, x->loose, x->n_loose, m, &t);
     return conclude(x->c, &t, x->budget == 0);
 }
 

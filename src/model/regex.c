@@ -12,6 +12,7 @@ typedef struct { uint64_t w[4]; } byteset;
 
 struct mc_regex {
     size_t    n;                    /* positions */
+    size_t    forced;               /* how many symbols every match begins with: positions 0 to forced - 1, one after the other */
     bool      nullable;
     mc_posset first, last;
     mc_posset *follow;
@@ -410,6 +411,32 @@ static bool enough(const parser *p, size_t *positions, size_t *deepest)
     return *positions <= MC_REGEX_POSITIONS && depth == 1;
 }
 
+/* The only member of a set, or SIZE_MAX. */
+static size_t single(const mc_posset *s)
+{
+    size_t found = SIZE_MAX;
+    for (size_t i = 0; i < MC_REGEX_WORDS; i++)
+        for (uint64_t w = s->w[i]; w; w &= w - 1) {
+            if (found != SIZE_MAX)
+                return SIZE_MAX;
+            found = i * 64 + (size_t)__builtin_ctzll(w);
+        }
+    return found;
+}
+
+static size_t forced_prefix(const mc_regex *r)
+{
+    const mc_posset *next = &r->first;
+    size_t           n = 0;
+    while (!r->nullable && n < r->n && single(next) == n && r->symbols[n].kind != SYM_END) {
+        bool ends = r->last.w[n / 64] >> (n % 64) & 1;
+        next = &r->follow[n++];
+        if (ends)
+            break;
+    }
+    return n;
+}
+
 static mc_regex *build(mc_arena *a, const parser *p)
 {
     size_t positions, deepest;
@@ -431,6 +458,7 @@ static mc_regex *build(mc_arena *a, const parser *p)
     r->nullable = stack[0].nullable;
     r->first = stack[0].first;
     r->last = stack[0].last;
+    r->forced = forced_prefix(r);
     return r;
 }
 
@@ -491,6 +519,9 @@ bool mc_regex_match(const mc_regex *r, mc_str text, bool whole)
 {
     mc_posset next = r->first, now = { { 0 } };
     bool      accepted = r->nullable;
+    for (size_t i = 0; i < r->forced; i++) /* most names fail here */
+        if (i == text.n || !accepts(r, i, (uint8_t)text.p[i]))
+            return false;
     for (size_t i = 0; i < text.n; i++) {
         if (accepted && !whole)
             return true;
