@@ -10,11 +10,20 @@ typedef struct {
     uint64_t context;           /* tokens; 0: the model's own maximum, capped at 8192 */
     uint64_t sequences;         /* 0: 1 */
     const char *kv_k, *kv_v;    /* "f16", "q8_0", ...; NULL: the engine's default */
+    const char *engine;         /* "llama.cpp", ...; NULL: generic */
+    uint64_t tp, pp;            /* 0: 1 */
+    bool     gpu_layers_given;  /* llama.cpp: how many layers go to the devices, UINT64_MAX: all; not given: no split is told */
+    uint64_t gpu_layers;
 } mc_floor_ask;
 
 typedef struct { mc_str name; uint64_t bytes; mc_str formula; mc_str from[6]; size_t n_from; } mc_term; /* from: "config.json#/num_hidden_layers" */
 typedef struct { const char *name; uint64_t layers, cells, streams, k_bytes, v_bytes; } mc_cache;       /* "full", "window", ... */
 typedef struct { mc_str text; int64_t effect_bytes; } mc_assumption;
+/* What one device holds. "gpu0", "gpu1", ..., "host". */
+typedef struct { const char *name; uint64_t weights_bytes, kv_bytes, state_bytes, floor_bytes; } mc_device_floor;
+/* The pool of an engine that divides memory in blocks before the first request; used: false for the others. 0: not known. */
+typedef struct { bool used; uint64_t block_tokens, page_bytes, groups, blocks, blocks_per_request, tokens; } mc_pool;
+enum { MC_MAX_DEVICES = 64 };
 enum { MC_MAX_TERMS = 8, MC_MAX_CACHES = 4, MC_MAX_ASSUMPTIONS = 12 };
 
 typedef struct {
@@ -31,6 +40,8 @@ typedef struct {
     mc_term       terms[MC_MAX_TERMS];             size_t n_terms;
     mc_cache      caches[MC_MAX_CACHES];           size_t n_caches;
     mc_assumption assumptions[MC_MAX_ASSUMPTIONS]; size_t n_assumptions;
+    mc_pool     pool;
+    mc_device_floor devices[MC_MAX_DEVICES]; size_t n_devices; /* 0: one device that holds everything */
     bool        overflow;               /* a product left 64 bits: then cache is NOT_COMPUTED */
 } mc_floor;
 
