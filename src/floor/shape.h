@@ -18,6 +18,10 @@ typedef enum {
     MC_N_KEEPS
 } mc_keep;
 
+/* What llama.cpp keeps for the layers of a group, where it differs from the model's own way: windows that it does not know,
+ * latents that it stores decompressed, index keys with more beside them. layers 0: nothing at all. */
+typedef struct { bool differs; mc_keep keep; uint64_t layers, heads, k, v, window; } mc_keep_llama;
+
 /* Layers that are alike. */
 typedef struct {
     mc_keep  keep;
@@ -28,6 +32,8 @@ typedef struct {
     uint64_t decompressed_k, decompressed_v; /* LATENT: per head and for `decompressed_heads` heads, where an engine keeps the full form */
     uint64_t decompressed_heads;
     bool     mtp;               /* belongs to a prediction layer: engines skip it unless asked to speculate */
+    bool     index;             /* COMPRESSED: the rows are index keys */
+    mc_keep_llama llama;
     mc_str   formula;           /* the terms of one token as text: "30*2*128*2" without the element size */
     mc_str   from[6]; size_t n_from; /* "config.json#/num_hidden_layers" */
 } mc_keep_group;
@@ -41,7 +47,7 @@ typedef struct {
     mc_str   from[6]; size_t n_from;
 } mc_state_group;
 
-enum { MC_MAX_KEEPS = 12, MC_MAX_STATES = 4 };
+enum { MC_MAX_KEEPS = 24, MC_MAX_STATES = 4 };
 
 typedef struct {
     int      cache;             /* MC_CACHE_COMPUTED, MC_CACHE_NOT_COMPUTED or MC_CACHE_NONE */
@@ -53,6 +59,8 @@ typedef struct {
     uint64_t max_context;       /* 0 unknown */
     uint64_t vocab, hidden;     /* 0 unknown */
     uint64_t expert_layers;     /* for padding rules of engines; 0 if dense */
+    uint64_t  n_layers;         /* of the stack, without prediction layers; 0 unknown */
+    uint32_t *layer_keeps, *layer_states; /* [n_layers] bit g: the layer belongs to keeps[g], states[g]; for layer splits */
     mc_assumption assumptions[MC_MAX_ASSUMPTIONS]; size_t n_assumptions;
 } mc_shape;
 
