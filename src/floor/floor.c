@@ -195,7 +195,7 @@ static const char *no_cache(const mc_model *m)
     return NULL;
 }
 
-void mc_floor_compute(const mc_model *m, const mc_kb *kb, const mc_floor_ask *ask, mc_arena *a, mc_floor *out)
+void mc_floor_compute(const mc_model *m, mc_kb *kb, const mc_floor_ask *ask, mc_arena *a, mc_floor *out)
 {
     *out = (mc_floor){ .engine = "generic" };
     job         j = { .m = m, .kb = kb, .ask = ask, .a = a, .f = out, .plan = { .cache = MC_CACHE_COMPUTED } };
