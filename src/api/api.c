@@ -68,6 +68,17 @@ static bool in_color(const mc_options *o, FILE *out)
     return o->color == MC_COLOR_ALWAYS;
 }
 
+/* What `memory` says beside the floor asks for many floors: only that view pays for it. */
+static void answer(modelcheck *mc)
+{
+    for (size_t i = 0; i < mc->run.n_results; i++) {
+        mc_result  *r = &mc->run.results[i];
+        mc_question q = { r->model, &mc->run.kb, &mc->options.floor, &r->floor, mc->options.rules.vram, mc->options.report.estimates };
+        if (!r->answers && (r->answers = MC_NEW(r->model->arena, mc_answers, 1)) != NULL)
+            mc_answer(&q, r->model->arena, r->answers);
+    }
+}
+
 const char *modelcheck_write(modelcheck *mc, FILE *out, const char *format, const char *view)
 {
     const mc_reporter *r = mc_reporter_find(format ? format : "text");
@@ -77,6 +88,8 @@ const char *modelcheck_write(modelcheck *mc, FILE *out, const char *format, cons
         return "no such format: text or json";
     if (strcmp(o.command, "check") != 0 && strcmp(o.command, "show") != 0 && strcmp(o.command, "memory") != 0)
         return "no such view: check, show or memory";
+    if (strcmp(o.command, "memory") == 0)
+        answer(mc);
     o.color = in_color(&mc->options, out);
     mc->run.exit_status = modelcheck_status(mc, o.command);
     r->write(out, &mc->run, &o);

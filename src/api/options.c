@@ -125,6 +125,7 @@ SWITCH(quiet, report.quiet)
 SWITCH(verbose, report.verbose)
 SWITCH(tensors, report.tensors)
 SWITCH(tree, report.tree)
+SWITCH(estimates, report.estimates)
 
 /* No project settings are read in this version, so there is nothing to leave out. */
 static const char *set_isolated(mc_options *o, const char *value)
@@ -145,6 +146,7 @@ const mc_option mc_option_table[] = {
     { "context", "N", MC_CMD_MODELS, set_context, "context of the memory floor in tokens; default the model's own, at most 8192" },
     { "sequences", "N", MC_CMD_MODELS, set_sequences, "sequences of the memory floor; default 1" },
     { "kv-dtype", "T[,T]", MC_CMD_MODELS, set_kv_dtype, "cache type, or one for K and one for V: f16, bf16, fp8, q8_0, q4_0, ..." },
+    { "estimates", NULL, MC_CMD_MEMORY, set_estimates, "also what the floor leaves out (activations, graphs, ...), as ranges that were seen" },
     { "recursive", NULL, MC_CMD_MODELS, set_recursive, "every directory below PATH that holds a model is a model of its own" },
     { "files-from", "FILE", MC_CMD_CHECK, NULL, "read paths from FILE, one a line; - is standard input" },
     { "follow-links", NULL, MC_CMD_MODELS, set_follow_links, "also read through links that leave the directory" },

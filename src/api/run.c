@@ -50,6 +50,7 @@ static void judge(modelcheck *mc, mc_result *r)
 {
     mc_model *m = r->model;
     r->findings = (mc_findings){ .arena = m->arena };
+    mc->options.rules.ask = &mc->options.floor;
     mc_floor_compute(m, &mc->run.kb, &mc->options.floor, m->arena, &r->floor);
     mc_run_rules(m, &mc->run.kb, &r->floor, &mc->options.rules, &r->findings);
     mc->unchecked |= could_not_check(m, &r->findings);
@@ -166,10 +167,9 @@ int modelcheck_status(const modelcheck *mc, const char *view)
 {
     const mc_run_result *run = &mc->run;
     bool                 check = !view || strcmp(view, "check") == 0, memory = view && strcmp(view, "memory") == 0;
-    uint64_t             margin;
     for (size_t i = 0; i < run->n_results; i++) {
         const mc_result *r = &run->results[i];
-        if (memory && run->rules.vram && mc_fits(&r->floor, run->rules.vram, &margin) == MC_FIT_NO)
+        if (memory && run->rules.vram && mc_fits(&r->floor, run->rules.vram) == MC_FIT_NO)
             return 1;
         for (size_t k = 0; check && !run->fail_never && k < r->findings.n; k++)
             if (!r->findings.v[k].silenced_by && r->findings.v[k].severity >= run->fail_on)

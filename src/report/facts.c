@@ -149,29 +149,6 @@ mc_str mc_rules_date(mc_arena *a)
     return newer(a, "dtypes.json", newer(a, "ggml-types.json", MC_STR("")));
 }
 
-bool mc_floor_known(const mc_floor *f)
-{
-    return f->weights_known && f->cache != MC_CACHE_NOT_COMPUTED && !f->overflow;
-}
-
-mc_fit mc_fits(const mc_floor *f, uint64_t vram, uint64_t *margin)
-{
-    *margin = vram / 10 > UINT64_C(1) << 30 ? vram / 10 : UINT64_C(1) << 30;
-    if (!f->weights_known)
-        return MC_FIT_UNKNOWN;
-    if (!mc_floor_known(f))
-        return f->weights_bytes > vram ? MC_FIT_NO : MC_FIT_UNKNOWN;
-    if (f->floor_bytes > vram)
-        return MC_FIT_NO;
-    return vram - f->floor_bytes < *margin ? MC_FIT_TIGHT : MC_FIT_YES;
-}
-
-const char *mc_fit_name(mc_fit fit)
-{
-    static const char *const names[] = { [MC_FIT_UNKNOWN] = NULL, [MC_FIT_NO] = "does-not-fit", [MC_FIT_TIGHT] = "tight", [MC_FIT_YES] = "fits" };
-    return names[fit];
-}
-
 /* ---- coverage --------------------------------------------------------------------------------------------- */
 
 const char *mc_not_evaluated(const mc_model *m, const mc_file *f, mc_arena *a)
