@@ -15,7 +15,8 @@ static void device(mc_out *o, const mc_floor *f, const mc_device_floor *d)
 
 static void devices(mc_out *o, const mc_floor *f)
 {
-    const mc_device_floor all = { "gpu0", f->weights_bytes, f->kv_bytes, f->state_bytes, f->floor_bytes };
+    const mc_device_floor all = { .name = "gpu0", .weights_bytes = f->weights_bytes, .kv_bytes = f->kv_bytes, .state_bytes = f->state_bytes,
+                                  .floor_bytes = f->floor_bytes };
     mc_js_open(o, "devices", '[', false);
     if (f->n_devices == 0)
         device(o, f, &all);
