@@ -147,6 +147,7 @@ const mc_option mc_option_table[] = {
     { "sequences", "N", MC_CMD_MODELS, set_sequences, "sequences of the memory floor; default 1" },
     { "kv-dtype", "T[,T]", MC_CMD_MODELS, set_kv_dtype, "cache type, or one for K and one for V: f16, bf16, fp8, q8_0, q4_0, ..." },
     { "estimates", NULL, MC_CMD_MEMORY, set_estimates, "also what the floor leaves out (activations, graphs, ...), as ranges that were seen" },
+    { "plot", "FILE.svg", MC_CMD_MEMORY, NULL, "draw memory over context, for one and for several sequences, with the device's line" },
     { "recursive", NULL, MC_CMD_MODELS, set_recursive, "every directory below PATH that holds a model is a model of its own" },
     { "files-from", "FILE", MC_CMD_CHECK, NULL, "read paths from FILE, one a line; - is standard input" },
     { "follow-links", NULL, MC_CMD_MODELS, set_follow_links, "also read through links that leave the directory" },
@@ -173,7 +174,7 @@ bool mc_option_later(const char *name)
 {
     static const char *const later[] = {
         "target", "gpu", "tp", "pp", "platform", "engine", "engine-option", "deep", "hash", "baseline", "write-baseline", "suppress",
-        "config", "rules", "jobs", "plot", "gpu-layers", "log", "mem", "manifest", "error", "age",
+        "config", "rules", "jobs", "gpu-layers", "log", "mem", "manifest", "error", "age",
     };
     for (size_t i = 0; i < MC_COUNT(later); i++)
         if (strcmp(later[i], name) == 0)

@@ -50,7 +50,6 @@ static void judge(modelcheck *mc, mc_result *r)
 {
     mc_model *m = r->model;
     r->findings = (mc_findings){ .arena = m->arena };
-    mc->options.rules.ask = &mc->options.floor;
     mc_floor_compute(m, &mc->run.kb, &mc->options.floor, m->arena, &r->floor);
     mc_run_rules(m, &mc->run.kb, &r->floor, &mc->options.rules, &r->findings);
     mc->unchecked |= could_not_check(m, &r->findings);
@@ -150,6 +149,7 @@ int modelcheck_run(modelcheck *mc)
     mc->ran = mc->kb_ready = true;
     run->fail_on = mc->options.fail_on;
     run->fail_never = mc->options.fail_never;
+    mc->options.rules.ask = &mc->options.floor;
     run->rules = mc->options.rules;
     if (mc_kb_init(&run->kb).code != MC_OK || !mc_strset_init(&mc->seen, &run->arena, 16))
         add_error(run, MC_STR("knowledge base"), "cannot be decoded, or out of memory");

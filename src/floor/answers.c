@@ -149,20 +149,26 @@ mc_most mc_most_sequences(const mc_question *q)
     return most(&s, llama ? LLAMA_MAX_SEQUENCES : SEQUENCE_TOP, llama);
 }
 
+bool mc_crossover(const mc_question *q, uint64_t sequences, uint64_t *out)
+{
+    search s = search_of(q, CONTEXT);
+    s.cache_only = true;
+    s.room = q->floor->weights_bytes;
+    s.ask.sequences = sequences;
+    *out = mc_floor_known(q->floor) && q->floor->cache == MC_CACHE_COMPUTED && s.room > 0 ? largest(&s, CONTEXT_TOP) : 0;
+    return *out > 0 && *out < CONTEXT_TOP;
+}
+
 /* ---- answers ---- */
 
 static void larger(const mc_question *q, mc_answers *out)
 {
     const mc_floor *f = q->floor;
-    search          s = search_of(q, CONTEXT);
     uint64_t        cache;
     if (!mc_floor_known(f) || ckd_add(&cache, f->kv_bytes, f->state_bytes))
         return;
     out->larger = cache > f->weights_bytes ? MC_LARGER_CACHE : MC_LARGER_WEIGHTS;
-    s.cache_only = true;
-    s.room = f->weights_bytes;
-    out->crossover = f->cache == MC_CACHE_COMPUTED && f->weights_bytes > 0 ? largest(&s, CONTEXT_TOP) : 0;
-    out->crossover_known = out->crossover > 0 && out->crossover < CONTEXT_TOP;
+    out->crossover_known = mc_crossover(q, f->sequences, &out->crossover);
 }
 
 static void halving(const mc_question *q, mc_answers *out)
@@ -193,7 +199,7 @@ static void fit(const mc_question *q, mc_answers *out)
     out->sequences = mc_most_sequences(q);
 }
 
-void mc_answer(const mc_question *q, mc_arena *a, mc_answers *out)
+void mc_answer(const mc_question *q, bool estimates, mc_arena *a, mc_answers *out)
 {
     *out = (mc_answers){ .fit = MC_FIT_UNKNOWN };
     fit(q, out);
@@ -201,6 +207,6 @@ void mc_answer(const mc_question *q, mc_arena *a, mc_answers *out)
     halving(q, out);
     mc_answer_what_if(q, out);
     mc_answer_levers(q, a, out);
-    if (q->estimates)
+    if (estimates)
         mc_answer_estimates(q, out);
 }

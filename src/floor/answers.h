@@ -32,9 +32,22 @@ typedef struct {
     mc_estimate estimates[MC_MAX_ESTIMATES]; size_t n_estimates; /* only when asked for */
 } mc_answers;
 
-typedef struct { const mc_model *m; mc_kb *kb; const mc_floor_ask *ask; const mc_floor *floor; uint64_t vram; bool estimates; } mc_question;
+typedef struct { const mc_model *m; mc_kb *kb; const mc_floor_ask *ask; const mc_floor *floor; uint64_t vram; } mc_question;
 
-void mc_answer(const mc_question *q, mc_arena *a, mc_answers *out);
+void mc_answer(const mc_question *q, bool estimates, mc_arena *a, mc_answers *out);
+
+/* Memory over context, for the picture: what the fullest device holds with one sequence and with several. */
+enum { MC_CURVE_POINTS = 97 };
+typedef struct { uint64_t sequences, bytes[MC_CURVE_POINTS]; mc_most most; } mc_curve; /* most: where it meets the device */
+typedef struct {
+    bool     known;
+    uint64_t context[MC_CURVE_POINTS];  /* from one token to the end of the picture */
+    mc_curve one, several;
+    uint64_t weights;                   /* of the fullest device */
+    bool     crossover_known;           /* where cache and state of one sequence are as large as the weights */
+    uint64_t crossover, crossover_bytes;
+} mc_curves;
+void mc_floor_curves(const mc_question *q, mc_curves *out);
 
 /* ---- parts, also of use alone ---- */
 
@@ -48,5 +61,7 @@ const char *mc_fit_name(mc_fit fit);                         /* "does-not-fit", 
 bool        mc_floor_at(const mc_question *q, const mc_floor_ask *ask, mc_floor *out);
 mc_most     mc_most_context(const mc_question *q, uint64_t sequences);
 mc_most     mc_most_sequences(const mc_question *q);
+/* The context up to which the weights are at least as large as cache and state of all sequences. */
+bool        mc_crossover(const mc_question *q, uint64_t sequences, uint64_t *out);
 
 #endif

@@ -149,6 +149,11 @@ mc_str mc_rules_date(mc_arena *a)
     return newer(a, "dtypes.json", newer(a, "ggml-types.json", MC_STR("")));
 }
 
+mc_question mc_question_of(mc_run_result *run, const mc_result *r)
+{
+    return (mc_question){ .m = r->model, .kb = &run->kb, .ask = run->rules.ask, .floor = &r->floor, .vram = run->rules.vram };
+}
+
 /* ---- coverage --------------------------------------------------------------------------------------------- */
 
 const char *mc_not_evaluated(const mc_model *m, const mc_file *f, mc_arena *a)

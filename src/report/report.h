@@ -45,6 +45,7 @@ typedef struct { mc_mix_row *rows; size_t n; } mc_mix;
 
 /* The dtypes of the read set, most bytes first. Empty when no header was parsed, or out of memory. */
 mc_mix      mc_dtype_mix(const mc_run_result *run, const mc_model *m, mc_arena *a);
+mc_question mc_question_of(mc_run_result *run, const mc_result *r); /* to be asked of the floor (floor/answers.h) */
 bool        mc_tensors_known(const mc_model *m);             /* a header of the read set was understood */
 size_t      mc_read_files(const mc_model *m);                /* how many files a loader would open */
 const char *mc_format_name(const mc_model *m);               /* "safetensors", "mixed", ...; NULL: no weights */
@@ -82,6 +83,7 @@ void mc_text_findings(mc_out *o, const mc_result *r, const mc_report_options *op
 void mc_text_show(FILE *out, const mc_run_result *run, const mc_report_options *o);
 void mc_text_answers(mc_out *o, const mc_floor *f, const mc_answers *a);
 void mc_text_memory(FILE *out, const mc_run_result *run, const mc_report_options *o);
+void mc_plot_memory(FILE *out, mc_run_result *run);                                            /* SVG: memory over context */
 void mc_text_tree(mc_out *o, const mc_run_result *run, const mc_model *m, mc_arena *a);        /* names folded into a tree */
 
 #endif
