@@ -15,7 +15,7 @@ LDLIBS   := -lm -pthread
 
 SOURCES  := $(sort $(wildcard $(addsuffix /*.c,$(addprefix src/,$(LAYERS)))))
 LIB_SRC  := $(filter-out src/cli/%,$(SOURCES))
-DATA     := $(sort $(wildcard rules/*.json rules/*.tsv))
+DATA     := $(sort $(wildcard rules/*.json rules/*.tsv rules/*/*.json))
 OBJ      := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 

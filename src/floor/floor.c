@@ -1,10 +1,10 @@
 /* The memory floor: bytes that are certain. Weights as a loader keeps them, plus the cache of keys and values for the
  * context and sequences asked for. One token of one head costs width * bytes of the element type, for K and for V. */
-#include "floor/plan.h"
+#include "floor/shape_build.h"
 
 enum { DEFAULT_CONTEXT = 8192 };
 
-typedef struct { const mc_model *m; const mc_kb *kb; const mc_floor_ask *ask; mc_arena *a; mc_floor *f; mc_plan plan; } job;
+typedef struct { const mc_model *m; const mc_kb *kb; const mc_floor_ask *ask; mc_arena *a; mc_floor *f; mc_shape shape; } job;
 
 static void assume(job *j, int64_t effect, mc_str text)
 {
@@ -14,6 +14,8 @@ static void assume(job *j, int64_t effect, mc_str text)
 
 static mc_term *add_term(job *j, const char *name, uint64_t bytes, mc_str formula)
 {
+    if (j->f->n_terms == MC_MAX_TERMS)
+        return NULL;
     mc_term *t = &j->f->terms[j->f->n_terms++];
     *t = (mc_term){ .name = mc_str_of(name), .bytes = bytes, .formula = formula };
     return t;
@@ -81,33 +83,26 @@ static void weights(job *j)
         assume(j, 0, MC_STR("weights of prediction layers, where stored, are counted"));
 }
 
-/* ---- cache ---- */
+/* ---- cache: every token as it is, a window of at most the context, nothing rounded ---- */
 
-/* Bytes of a token: heads * width elements, in blocks of the element type. */
-static bool token_bytes(uint64_t heads, uint64_t width, uint32_t block, uint32_t bytes, uint64_t *out)
+typedef struct { uint32_t k_block, k_bytes, v_block, v_bytes; } types;
+
+/* Bytes of a row: whole blocks of the element type. */
+static bool row_bytes(uint64_t layers, uint64_t heads, uint64_t width, uint32_t block, uint32_t bytes, uint64_t *out)
 {
     uint64_t blocks = (width + block - 1) / block;
-    return !ckd_mul(out, heads, blocks) && !ckd_mul(out, *out, (uint64_t)bytes);
+    return !ckd_mul(out, layers, heads) && !ckd_mul(out, *out, blocks) && !ckd_mul(out, *out, (uint64_t)bytes);
 }
 
-static bool grow(const job *j, uint64_t per_token, uint64_t *out)
+/* Rows that a group holds for one sequence. */
+static uint64_t cells_of(const job *j, const mc_keep_group *g)
 {
-    return !ckd_mul(out, per_token, j->f->context) && !ckd_mul(out, *out, j->f->sequences);
-}
-
-typedef struct { uint32_t k_block, k_bytes, v_block, v_bytes; uint64_t k, v, all; } token; /* k, v, all: bytes of one token */
-
-static bool token_of(job *j, token *t)
-{
-    const mc_plan *p = &j->plan;
-    if (!mc_kv_type(j->f->kv_dtype_k, &t->k_block, &t->k_bytes) || !mc_kv_type(j->f->kv_dtype_v, &t->v_block, &t->v_bytes)) {
-        if (p->cache == MC_CACHE_COMPUTED)
-            mc_plan_not(&j->plan, MC_STR("the element type of the cache is not known"));
-        return false;
-    }
-    j->f->overflow = !token_bytes(p->heads, p->k, t->k_block, t->k_bytes, &t->k) || !token_bytes(p->heads, p->v, t->v_block, t->v_bytes, &t->v) ||
-                     !token_bytes(1, p->index, t->k_block, t->k_bytes, &t->all) || ckd_add(&t->all, t->all, t->k) || ckd_add(&t->all, t->all, t->v);
-    return !j->f->overflow;
+    uint64_t c = j->f->context;
+    if (g->keep == MC_KEEP_WINDOW || g->keep == MC_KEEP_CHUNK)
+        return g->window < c ? g->window : c;
+    if (g->keep == MC_KEEP_COMPRESSED)
+        return c / g->window;
+    return g->keep == MC_KEEP_CROSS && g->window ? g->window : c;
 }
 
 static mc_str bytes_text(const job *j, uint32_t block, uint32_t bytes)
@@ -115,106 +110,124 @@ static mc_str bytes_text(const job *j, uint32_t block, uint32_t bytes)
     return block == 1 ? mc_format(j->a, "%u", bytes) : mc_format(j->a, "%u/%u", bytes, block);
 }
 
-static mc_str formula(const job *j, const token *t)
+static mc_str formula(const job *j, const types *t, const mc_keep_group *g, uint64_t cells)
 {
-    const mc_plan     *p = &j->plan;
     mc_str             k = bytes_text(j, t->k_block, t->k_bytes), v = bytes_text(j, t->v_block, t->v_bytes);
-    unsigned long long dk = p->k, dv = p->v, c = j->f->context, s = j->f->sequences;
+    mc_str             heads = g->heads == 1 ? MC_STR("") : mc_format(j->a, "%llu*", (unsigned long long)g->heads);
+    unsigned long long l = g->layers, dk = g->k, dv = g->v, s = j->f->sequences, c = cells;
     if (dk == dv && t->k_block == t->v_block && t->k_bytes == t->v_bytes)
-        return mc_format(j->a, "2*%.*s*%llu*%.*s*%llu*%llu", MC_FMT(p->heads_text), dk, MC_FMT(k), c, s);
-    return mc_format(j->a, "%.*s*(%llu*%.*s+%llu*%.*s)*%llu*%llu", MC_FMT(p->heads_text), dk, MC_FMT(k), dv, MC_FMT(v), c, s);
+        return mc_format(j->a, "2*%llu*%.*s%llu*%.*s*%llu*%llu", l, MC_FMT(heads), dk, MC_FMT(k), c, s);
+    if (dv == 0)
+        return mc_format(j->a, "%llu*%.*s%llu*%.*s*%llu*%llu", l, MC_FMT(heads), dk, MC_FMT(k), c, s);
+    return mc_format(j->a, "%llu*%.*s(%llu*%.*s+%llu*%.*s)*%llu*%llu", l, MC_FMT(heads), dk, MC_FMT(k), dv, MC_FMT(v), c, s);
 }
 
-static void full_cache(job *j, const token *t)
+static bool keep_bytes(job *j, const types *t, const mc_keep_group *g)
 {
-    mc_floor *f = j->f;
-    mc_plan  *p = &j->plan;
-    mc_cache  c = { "full", p->layers, f->context, f->sequences, 0, 0 };
-    uint64_t  bytes;
-    if (p->k % t->k_block != 0 || p->v % t->v_block != 0) {
-        mc_plan_not(p, mc_format(j->a, "heads of %llu and %llu elements are no whole number of %.*s and %.*s blocks", (unsigned long long)p->k,
-                                 (unsigned long long)p->v, MC_FMT(f->kv_dtype_k), MC_FMT(f->kv_dtype_v)));
-        return;
-    }
-    if (!grow(j, t->k, &c.k_bytes) || !grow(j, t->v, &c.v_bytes) || ckd_add(&bytes, c.k_bytes, c.v_bytes)) {
-        f->overflow = true;
-        return;
-    }
-    f->kv_bytes = bytes;
-    f->kv_bytes_per_token = t->all;
-    f->caches[f->n_caches++] = c;
-    mc_term *term = add_term(j, "kv cache", bytes, formula(j, t));
-    for (size_t i = 0; i < p->n_from; i++)
-        term->from[term->n_from++] = p->from[i];
-}
-
-/* What the configuration leaves out and its class supplies: certain only as long as the class does not change. */
-static void supplied(job *j)
-{
-    const mc_arch *a = &j->m->arch;
-    const struct { const mc_int *fact; const char *name; } facts[] = {
-        { &a->layers, "the number of layers" }, { &a->kv_heads, "the number of key/value heads" }, { &a->head_dim, "the head width" },
+    static const struct { const char *cache, *term; } names[MC_N_KEEPS] = {
+        [MC_KEEP_FULL] = { "full", "kv cache" },     [MC_KEEP_WINDOW] = { "window", "kv window" },         [MC_KEEP_CHUNK] = { "chunk", "kv chunk" },
+        [MC_KEEP_LATENT] = { "latent", "kv latent" }, [MC_KEEP_INDEX] = { "index", "kv index" },           [MC_KEEP_CROSS] = { "cross", "kv cross" },
+        [MC_KEEP_COMPRESSED] = { "compressed", "kv compressed" },
     };
-    for (size_t i = 0; i < MC_COUNT(facts); i++)
-        if (mc_str_starts(facts[i].fact->from.where, "default of "))
-            assume(j, 0, mc_format(j->a, "%s is not in the configuration: %lld, %.*s", facts[i].name, (long long)facts[i].fact->v, MC_FMT(facts[i].fact->from.where)));
+    mc_floor *f = j->f;
+    uint64_t  k, v, token, bytes, cells = cells_of(j, g);
+    mc_cache  c = { names[g->keep].cache, g->layers, cells, f->sequences, 0, 0 };
+    if (!row_bytes(g->layers, g->heads, g->k, t->k_block, t->k_bytes, &k) || !row_bytes(g->layers, g->heads, g->v, t->v_block, t->v_bytes, &v) ||
+        ckd_add(&token, k, v) || ckd_mul(&c.k_bytes, k, cells) || ckd_mul(&c.k_bytes, c.k_bytes, f->sequences) || ckd_mul(&c.v_bytes, v, cells) ||
+        ckd_mul(&c.v_bytes, c.v_bytes, f->sequences) || ckd_add(&bytes, c.k_bytes, c.v_bytes) || ckd_add(&f->kv_bytes, f->kv_bytes, bytes))
+        return false;
+    if (g->keep == MC_KEEP_COMPRESSED)
+        token /= g->window;
+    bool grows = g->keep == MC_KEEP_FULL || g->keep == MC_KEEP_LATENT || g->keep == MC_KEEP_INDEX || g->keep == MC_KEEP_COMPRESSED;
+    if (grows && ckd_add(&f->kv_bytes_per_token, f->kv_bytes_per_token, token))
+        return false;
+    if (f->n_caches < MC_MAX_CACHES)
+        f->caches[f->n_caches++] = c;
+    mc_term *term = add_term(j, names[g->keep].term, bytes, formula(j, t, g, cells));
+    for (size_t i = 0; term && i < g->n_from && i < MC_COUNT(term->from); i++)
+        term->from[term->n_from++] = g->from[i];
+    return true;
+}
+
+static bool state_bytes(job *j, const mc_state_group *g)
+{
+    uint64_t conv, state, bytes, c = g->conv_f32 ? 4 : 2, s = g->state_f32 ? 4 : 2;
+    if (ckd_mul(&conv, g->conv, c) || ckd_mul(&state, g->state, s) || ckd_add(&bytes, conv, state) || ckd_mul(&bytes, bytes, g->layers) ||
+        ckd_mul(&bytes, bytes, j->f->sequences) || ckd_add(&j->f->state_bytes, j->f->state_bytes, bytes))
+        return false;
+    mc_term *term = add_term(j, "state", bytes, mc_format(j->a, "%llu*(%llu*%llu+%llu*%llu)*%llu", (unsigned long long)g->layers, (unsigned long long)g->conv,
+                                                         (unsigned long long)c, (unsigned long long)g->state, (unsigned long long)s,
+                                                         (unsigned long long)j->f->sequences));
+    for (size_t i = 0; term && i < g->n_from && i < MC_COUNT(term->from); i++)
+        term->from[term->n_from++] = g->from[i];
+    return true;
+}
+
+/* Element types with blocks need rows of whole blocks. */
+static bool whole_blocks(job *j, const types *t)
+{
+    for (size_t i = 0; i < j->shape.n_keeps; i++) {
+        const mc_keep_group *g = &j->shape.keeps[i];
+        if (g->k % t->k_block == 0 && g->v % t->v_block == 0)
+            continue;
+        mc_shape_not(&j->shape, mc_format(j->a, "heads of %llu and %llu elements are no whole number of %.*s and %.*s blocks", (unsigned long long)g->k,
+                                          (unsigned long long)g->v, MC_FMT(j->f->kv_dtype_k), MC_FMT(j->f->kv_dtype_v)));
+        return false;
+    }
+    return true;
 }
 
 static void cache(job *j)
 {
-    token    t = { 0 };
-    mc_plan *p = &j->plan;
-    bool     fits = p->bound && token_of(j, &t);
-    if (p->cache == MC_CACHE_COMPUTED && !p->bound)
-        mc_plan_not(p, MC_STR("layers, heads or widths are not known"));
-    if (p->cache == MC_CACHE_COMPUTED && fits)
-        full_cache(j, &t);
-    if (p->cache == MC_CACHE_COMPUTED)
-        supplied(j);
-    if (p->cache == MC_CACHE_COMPUTED && j->f->overflow)
-        mc_plan_not(p, MC_STR("the product of layers, heads, widths and context does not fit 64 bits"));
-    j->f->bound_known = fits && p->cache == MC_CACHE_NOT_COMPUTED;
-    j->f->upper_bound_per_token = j->f->bound_known ? t.all : 0;
+    mc_shape *s = &j->shape;
+    types     t;
+    bool      known = mc_kv_type(j->f->kv_dtype_k, &t.k_block, &t.k_bytes) && mc_kv_type(j->f->kv_dtype_v, &t.v_block, &t.v_bytes), fits = true;
+    if (!known && s->cache == MC_CACHE_COMPUTED)
+        mc_shape_not(s, MC_STR("the element type of the cache is not known"));
+    if (s->cache == MC_CACHE_COMPUTED && whole_blocks(j, &t)) {
+        for (size_t i = 0; i < s->n_keeps && fits; i++)
+            fits = s->keeps[i].mtp || keep_bytes(j, &t, &s->keeps[i]);
+        for (size_t i = 0; i < s->n_states && fits; i++)
+            fits = state_bytes(j, &s->states[i]);
+    }
+    if (s->cache == MC_CACHE_COMPUTED && !fits) {
+        j->f->overflow = true;
+        mc_shape_not(s, MC_STR("the product of layers, heads, widths and context does not fit 64 bits"));
+    }
+    for (size_t i = 0; i < s->n_assumptions; i++)
+        assume(j, s->assumptions[i].effect_bytes, s->assumptions[i].text);
+    for (size_t i = 0; i < s->n_keeps && s->cache == MC_CACHE_COMPUTED; i++)
+        if (s->keeps[i].mtp)
+            assume(j, 0, mc_format(j->a, "the cache of prediction layers (%llu) is not counted", (unsigned long long)s->keeps[i].layers));
+    if (known && s->cache == MC_CACHE_NOT_COMPUTED && s->bound_known)
+        j->f->bound_known = row_bytes(1, 1, s->bound_elements, t.k_block, t.k_bytes > t.v_bytes ? t.k_bytes : t.v_bytes, &j->f->upper_bound_per_token);
 }
 
-static const char *no_cache(const mc_model *m)
+/* What the reason replaces. */
+static void forget(mc_floor *f)
 {
-    static const struct { mc_kind kind; const char *why; } kinds[] = {
-        { MC_KIND_ADAPTER, "an adapter has no cache of its own: it belongs to the base model" },
-        { MC_KIND_PROJECTOR, "a projector has no attention cache" },
-        { MC_KIND_VOCAB, "a vocabulary has no attention cache" },
-        { MC_KIND_IMATRIX, "an importance matrix has no attention cache" },
-        { MC_KIND_STATIC_EMBEDDING, "a static embedding has no attention cache" },
-        { MC_KIND_SENTENCE, "an embedding model has no attention cache" },
-        { MC_KIND_ENCODER, "an encoder has no attention cache" },
-        { MC_KIND_DIFFUSERS, "a diffusion pipeline has no attention cache" },
-    };
-    for (size_t i = 0; i < MC_COUNT(kinds); i++)
-        if (m->kind == kinds[i].kind)
-            return kinds[i].why;
-    return NULL;
+    f->kv_bytes = f->kv_bytes_per_token = f->state_bytes = 0;
+    f->n_caches = 0;
+    while (f->n_terms && !mc_str_is(f->terms[f->n_terms - 1].name, "weights"))
+        f->n_terms--;
 }
 
 void mc_floor_compute(const mc_model *m, mc_kb *kb, const mc_floor_ask *ask, mc_arena *a, mc_floor *out)
 {
     *out = (mc_floor){ .engine = "generic" };
-    job         j = { .m = m, .kb = kb, .ask = ask, .a = a, .f = out, .plan = { .cache = MC_CACHE_COMPUTED } };
+    job         j = { .m = m, .kb = kb, .ask = ask, .a = a, .f = out };
     const char *type16 = model_type16(&j);
     out->kv_dtype_k = mc_str_of(ask->kv_k ? ask->kv_k : type16);
     out->kv_dtype_v = mc_str_of(ask->kv_v ? ask->kv_v : ask->kv_k ? ask->kv_k : type16);
     context(&j);
     weights(&j);
-    const char *none = no_cache(m);
-    if (none)
-        j.plan = (mc_plan){ .cache = MC_CACHE_NONE, .reason = mc_str_of(none) };
-    else if (m->unit == MC_UNIT_GGUF)
-        mc_plan_gguf(m, kb, a, &j.plan);
-    else
-        mc_plan_config(m, kb, out->context, a, &j.plan);
+    mc_shape_of(m, kb, a, &j.shape);
     cache(&j);
-    out->cache = j.plan.cache == MC_CACHE_COMPUTED ? MC_CACHE_COMPUTED : j.plan.cache == MC_CACHE_NONE ? MC_CACHE_NONE : MC_CACHE_NOT_COMPUTED;
-    out->cache_reason = out->cache == MC_CACHE_COMPUTED ? MC_STR("") : j.plan.reason;
-    if (ckd_add(&out->floor_bytes, out->weights_bytes, out->kv_bytes)) {
+    out->cache = j.shape.cache == MC_CACHE_COMPUTED ? MC_CACHE_COMPUTED : j.shape.cache == MC_CACHE_NONE ? MC_CACHE_NONE : MC_CACHE_NOT_COMPUTED;
+    out->cache_reason = out->cache == MC_CACHE_COMPUTED ? MC_STR("") : j.shape.reason;
+    if (out->cache != MC_CACHE_COMPUTED)
+        forget(out);
+    if (ckd_add(&out->floor_bytes, out->weights_bytes, out->kv_bytes) || ckd_add(&out->floor_bytes, out->floor_bytes, out->state_bytes)) {
         out->floor_bytes = UINT64_MAX;
         out->overflow = true;
     }

@@ -40,7 +40,7 @@ typedef struct { const char *name; uint64_t weights_bytes, kv_bytes, k_bytes, v_
 /* The pool of an engine that divides memory in blocks before the first request; used: false for the others. 0: not known. */
 typedef struct { bool used; uint64_t block_tokens, page_bytes, groups, blocks, blocks_per_request, tokens; } mc_pool;
 enum { MC_MAX_DEVICES = 64 };
-enum { MC_MAX_TERMS = 16, MC_MAX_CACHES = 8, MC_MAX_ASSUMPTIONS = 16 };
+enum { MC_MAX_TERMS = 32, MC_MAX_CACHES = 24, MC_MAX_ASSUMPTIONS = 16 };
 
 typedef struct {
     const char *engine;                 /* "generic" */

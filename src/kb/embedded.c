@@ -10,3 +10,8 @@ mc_span mc_embedded_find(const char *name)
             return (mc_span){ e->p, e->n };
     return (mc_span){ 0 };
 }
+
+const mc_embedded *mc_embedded_at(size_t i)
+{
+    return mc_embedded_files[i].name ? &mc_embedded_files[i] : NULL;
+}

@@ -9,6 +9,7 @@
 
 typedef struct { const char *name; const uint8_t *p; size_t n; } mc_embedded; /* name: "ggml-types.json" */
 mc_span mc_embedded_find(const char *name);                                   /* { NULL, 0 } if there is none */
+const mc_embedded *mc_embedded_at(size_t i);                                  /* the i-th file; NULL behind the last, i no larger */
 
 /* ---- element types: rules/dtypes.json, rules/ggml-types.json ---------------------------------------------- */
 
@@ -31,6 +32,7 @@ struct mc_kb {
     mc_dtype *dtypes; size_t n_dtypes;  /* safetensors dtypes first, then ggml types; filled by mc_kb_init */
     size_t    n_st_dtypes;
     void     *gguf;                     /* private: decoded rules/gguf-architectures.json */
+    void     *families;                 /* private: decoded rules/families/ */
 };
 
 mc_err mc_kb_init(mc_kb *kb) MC_MUST_USE;
@@ -57,13 +59,12 @@ bool mc_kb_next_default(const mc_kb *kb, mc_str model_type, const char **cursor,
 
 bool mc_kb_builtin(mc_kb *kb, mc_str model_type_or_architecture);
 
-/* ---- cache shapes: rules/cache-shapes.tsv ----------------------------------------------------------------- */
+/* ---- families of architectures: rules/families/ ------------------------------------------------------------ */
 
-/* How the attention cache of a model_type or GGUF architecture is shaped: "full", "window", "switch", "layers" (these four
- * depend on keys of the model, see floor/), "none", or the name of a shape that is not computed; then `reason` says which.
- * bound: all layers at full width and full context are an upper bound. */
-typedef struct { mc_str shape; bool bound; mc_str reason; } mc_cache_shape;
-bool mc_kb_cache_shape(const mc_kb *kb, bool gguf, mc_str name, mc_cache_shape *out);
+/* The entry of a model_type, or of a GGUF architecture: what kind of cache it has and by which keys. NULL: not known.
+ * The members are described in docs/memory.md; floor/ reads them. */
+const mc_value *mc_kb_family(mc_kb *kb, bool gguf, mc_str name);
+bool            mc_family_is(const mc_value *family, const char *key, const char *word); /* the member is that text */
 
 /* ---- GGUF architectures: rules/gguf-architectures.json ---------------------------------------------------- */
 

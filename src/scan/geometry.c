@@ -218,7 +218,7 @@ static void tie(mc_geo *g, const mc_value *root)
             g->m->arch.tie = (mc_bool){ true, mc_str_is(d.value, "true"), { g->file, mc_format(g->m->arena, "default of %.*s", MC_FMT(types[i])) } };
 }
 
-void mc_geometry(mc_model *m, const mc_kb *kb)
+void mc_geometry(mc_model *m, mc_kb *kb)
 {
     if (m->unit == MC_UNIT_GGUF) {
         mc_geometry_gguf(m, kb);

@@ -3,6 +3,6 @@
 #define MODELCHECK_SCAN_INFER_H
 #include "scan/scan.h"
 
-mc_kind mc_infer_kind(const mc_model *m, const mc_kb *kb);
+mc_kind mc_infer_kind(const mc_model *m, mc_kb *kb);
 
 #endif
