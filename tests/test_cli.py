@@ -254,8 +254,21 @@ class Usage(Base):
         for word in ("--cont=4096", "--vers", "--form=json", "--qui"):
             self.assertIn("written in full", self.wrong(word, self.good))
 
+    def test_engines(self):
+        for words, why in ((["--engine", "ollama"], "generic, llama.cpp"), (["--engine-option", "block"], "block-size"), (["--tp", "0"], "devices"),
+                           (["--engine", "vllm", "--engine-option", "ubatch=64"], "vllm has block-size"), (["--engine-option", "ubatch"], "needs a value"),
+                           (["--engine-option", "swa-full=1"], "takes no value"), (["--engine-option", "ubatch=64", "--engine", "sglang"], "one of llama.cpp"),
+                           (["--tp", "32", "--pp", "32"], "tp times pp"), (["--gpu", "abacus"], "sm"), (["--engine", "generic", "--engine-option", "batch=1"], "no such"),
+                           (["--engine-option", "kv-cache-memory-bytes=much"], "size"), (["--engine-option", "swa-full-tokens-ratio=1.5"], "share")):
+            self.assertIn(why, self.wrong(*words, self.good), words)
+        self.assertIn("or all", self.wrong("memory", "--gpu-layers", "most", self.good))
+        for words in (["--engine", "llama.cpp", "--engine-option", "ubatch=64"], ["--engine-option", "ubatch=64", "--engine-option", "kv-unified"],
+                      ["--engine", "vllm", "--tp", "2", "--pp", "2"], ["--gpu", "H100"], ["--gpu", "sm90"], ["--gpu", "gfx942"], ["--kv-dtype", "auto"]):
+            self.status(0, *words, self.good)
+        self.status(0, "memory", "--engine", "llama.cpp", "--gpu-layers", "all", self.good)
+
     def test_later_options(self):
-        for word in ("--target", "--deep", "--hash", "--gpu", "--tp", "--engine", "--baseline", "--suppress", "--config", "--jobs", "-o"):
+        for word in ("--target", "--deep", "--hash", "--baseline", "--suppress", "--config", "--jobs", "-o"):
             self.assertIn("later version", self.wrong(word, "x", self.good), word)
         for word in ("triage", "lock", "verify"):
             self.assertIn("later version", self.wrong(word, self.good), word)

@@ -7,7 +7,7 @@
 #include "model/model.h"
 
 /* What --gpu says, as far as the floor needs it. */
-typedef enum { MC_GPU_NONE /* not given */, MC_GPU_CUDA, MC_GPU_ROCM, MC_GPU_CPU, MC_GPU_HPU, MC_GPU_OTHER } mc_gpu_kind;
+typedef enum { MC_GPU_NONE /* not given */, MC_GPU_CUDA, MC_GPU_ROCM, MC_GPU_XPU, MC_GPU_CPU, MC_GPU_HPU, MC_GPU_OTHER } mc_gpu_kind;
 typedef struct { mc_gpu_kind kind; unsigned capability; /* sm90: 90 */ } mc_gpu;
 
 /* Switches of engines (--engine-option), by the engines' own names; 0, false, NULL: not given. */
@@ -73,7 +73,5 @@ const mc_floor_base *mc_floor_prepare(const mc_model *m, mc_kb *kb, const mc_flo
 void mc_floor_answer(const mc_floor_base *base, const mc_floor_ask *ask, mc_arena *a, mc_floor *out);
 
 bool mc_engine_known(const char *name);                       /* "vllm" */
-/* Sets a switch of `engine` from "NAME" or "NAME=VALUE". NULL, or what is wrong and what is accepted (in the arena). */
-const char *mc_engine_switch(mc_arena *a, const char *engine, mc_str text, mc_engine_switches *out);
 
 #endif

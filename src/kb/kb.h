@@ -78,6 +78,12 @@ const mc_gguf_arch_info *mc_kb_gguf_arch(mc_kb *kb, mc_str arch);             /*
 /* What llama.cpp takes for "{arch}.<key>": types divided by '|', "u32", "f32", "bool", "str", "i32[]", "u32|u32[]" ...; "": not in the table. */
 mc_str mc_kb_gguf_key_type(mc_kb *kb, mc_str key);
 
+/* ---- accelerators: rules/gpus.tsv ------------------------------------------------------------------------- */
+
+/* target: "sm90", "gfx942", "-"; backend: "cuda", "rocm", "metal", ...; capability: 90 of sm90, 0 for others. */
+typedef struct { mc_str name, target, backend; unsigned capability; } mc_kb_gpu;
+bool mc_kb_gpu_find(mc_arena *a, mc_str name, mc_kb_gpu *out) MC_MUST_USE;    /* by name, alias, smNN or gfxNNN */
+
 /* ---- predicates (later frameworks, detection and users' rules) -------------------------------------------- */
 /* see docs/architecture.md: one three-valued evaluator over named facts; it arrives with the framework matrix. */
 

@@ -8,6 +8,8 @@ static void device(mc_out *o, const mc_floor *f, const mc_device_floor *d)
     mc_js_str(o, "name", mc_str_of(d->name));
     mc_js_known(o, "weights_bytes", f->weights_known, d->weights_bytes);
     mc_js_known(o, "kv_bytes", cache, d->kv_bytes);
+    mc_js_known(o, "k_bytes", cache, d->k_bytes);
+    mc_js_known(o, "v_bytes", cache, d->v_bytes);
     mc_js_known(o, "state_bytes", cache, d->state_bytes);
     mc_js_known(o, "floor_bytes", mc_floor_known(f), d->floor_bytes);
     mc_js_close(o, '}');
