@@ -31,7 +31,8 @@ STAGES = [
     ("hostile input", [PYTHON, "tests/test_hostile.py", "build/modelcheck"]),
     ("hostile input sanitized", [PYTHON, "tests/test_hostile.py", "build/asan/modelcheck"]),
     ("documents", [*MAKE, "docs-check"]),
-    ("oracle", [*MAKE, "oracle"]),
+    ("oracle", [*MAKE, "oracle-headers"]),
+    ("oracle memory", [*MAKE, "oracle-memory", "MODELS=19"]),
     ("pre-commit", ["sh", "tests/test_precommit.sh"]),
     ("install", ["sh", "tests/test_install.sh"]),
 ]
