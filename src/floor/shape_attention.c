@@ -8,10 +8,17 @@ typedef struct { mc_num heads, k, v, window; } geometry;
 mc_num mc_look_window(const mc_look *l)
 {
     mc_num n = mc_look_member(l, l->family, "window", "sliding_window sliding_window_size attention_window_size");
-    mc_str plus = mc_family_text(l->family, "window_plus_one"); /* a key that counts the tokens before the current one */
-    if (plus.n && n.state != MC_NUM_SET && mc_get_str(l->text, plus)) {
-        n = mc_look_number(l, plus.p ? "sliding_window_size" : "");
-        n.v += mc_num_known(n);
+    const mc_value *half = mc_get(l->family, "window_half");
+    if (half) { /* a width that counts both directions */
+        n = mc_look_member(l, half, "key", NULL);
+        if (n.state == MC_NUM_ABSENT)
+            n = (mc_num){ MC_NUM_CLASS, mc_family_number(half, "default", 0), { l->file, mc_format(l->a, "default of %.*s", MC_FMT(l->cls)) } };
+        n.v /= 2;
+    }
+    if (n.state != MC_NUM_SET && mc_get(l->family, "window_plus_one")) { /* a key that counts the tokens before the current one */
+        mc_num before = mc_look_member(l, l->family, "window_plus_one", NULL);
+        if (before.state == MC_NUM_SET)
+            n = (mc_num){ MC_NUM_SET, before.v + 1, before.from };
     }
     return n;
 }
@@ -90,9 +97,13 @@ static void of_kind(mc_look *l, const char *kind, geometry *g)
 mc_num mc_look_width(const mc_look *l)
 {
     const mc_arch *a = &l->m->arch;
-    if (a->head_dim.known || !a->hidden.known || !a->heads.known || a->heads.v == 0 || a->hidden.v % a->heads.v != 0)
+    mc_str         derived = MC_STR("hidden_size / num_attention_heads");
+    uint64_t       times = mc_family_number(l->family, "width_times", 1);
+    if (a->head_dim.known && (times == 1 || !mc_str_eq(a->head_dim.from.where, derived)))
         return mc_num_of(a->head_dim);
-    return (mc_num){ MC_NUM_SET, (uint64_t)(a->hidden.v / a->heads.v), { a->hidden.from.file, MC_STR("hidden_size / num_attention_heads") } };
+    if (!a->hidden.known || !a->heads.known || a->heads.v == 0 || a->hidden.v % a->heads.v != 0)
+        return (mc_num){ 0 };
+    return (mc_num){ MC_NUM_SET, (uint64_t)(a->hidden.v / a->heads.v) * times, { a->hidden.from.file, derived } };
 }
 
 static bool usable(mc_look *l, const geometry *g)
@@ -128,6 +139,9 @@ void mc_keep_grouped(mc_look *l, uint64_t i, char letter)
     g.window = letter == 'C' ? mc_look_member(l, l->family, "chunk", "attention_chunk_size") : mc_look_window(l);
     bool bounded = letter == 'S' || letter == 'C';
     of_kind(l, bounded ? "swa" : "full", &g);
+    mc_num sharing = mc_look_member(l, l->family, "shared_heads", NULL);
+    if (mc_num_known(sharing) && sharing.v && l->m->arch.heads.known) /* query heads for each of key and value */
+        g.heads = (mc_num){ sharing.state, ((uint64_t)l->m->arch.heads.v + sharing.v - 1) / sharing.v, sharing.from };
     if (!listed_heads(l, i, &g.heads))
         return;
     overridden(l, i, &g);
@@ -136,6 +150,8 @@ void mc_keep_grouped(mc_look *l, uint64_t i, char letter)
     bool window = bounded && mc_num_known(g.window) && g.window.v > 0;
     if (bounded && g.window.state == MC_NUM_BAD)
         mc_shape_not(l->s, MC_STR("the width of the window is no usable number"));
+    else if (bounded && g.window.state == MC_NUM_ABSENT && l->cls.n && !mc_kb_has_type(l->kb, l->cls))
+        mc_shape_not(l->s, MC_STR("the configuration does not give the width of the window")); /* of classes with a table absent is none */
     mc_source_of(&from, l->m, l->a, l->m->arch.layers.from);
     mc_look_from(l, &from, g.heads);
     mc_look_from(l, &from, g.k);
@@ -150,10 +166,18 @@ void mc_keep_grouped(mc_look *l, uint64_t i, char letter)
     mc_shape_keep(l->s, i, &group, &from);
 }
 
-void mc_keep_latent(mc_look *l, uint64_t i)
+/* A latent row; windowed layers of a family with "swa" have ranks of their own and keep their window only. */
+void mc_keep_latent(mc_look *l, uint64_t i, char letter)
 {
+    const mc_value *swa = letter == 'S' ? mc_get(l->family, "swa") : NULL;
     mc_num rank = mc_look_number(l, "kv_lora_rank"), rope = mc_look_number(l, "qk_rope_head_dim"), nope = mc_look_number(l, "qk_nope_head_dim");
-    mc_num v = mc_look_number(l, "v_head_dim"), heads = mc_num_of(l->m->arch.heads);
+    mc_num v = mc_look_number(l, "v_head_dim"), heads = mc_num_of(l->m->arch.heads), window = { 0 };
+    if (swa) {
+        mc_num own = mc_look_member(l, swa, "rank", NULL), turned = mc_look_member(l, swa, "rope", NULL);
+        rank = mc_num_known(own) ? own : (mc_num){ MC_NUM_CLASS, mc_family_number(swa, "default", 0), rank.from };
+        rope = mc_num_known(turned) ? turned : rope;
+        window = mc_look_window(l);
+    }
     if (!mc_num_known(rank) || rank.v == 0 || !mc_num_known(rope) || rank.v > MC_MAX_WIDTH || rope.v > MC_MAX_WIDTH) {
         mc_shape_not(l->s, MC_STR("the configuration does not give the width of the latent (kv_lora_rank, qk_rope_head_dim)"));
         return;
@@ -163,7 +187,11 @@ void mc_keep_latent(mc_look *l, uint64_t i)
     mc_look_from(l, &from, rank);
     mc_look_from(l, &from, rope);
     mc_keep_group group = { .keep = MC_KEEP_LATENT, .heads = 1, .k = rank.v + rope.v, .mtp = i >= l->layers };
-    if (mc_num_known(heads) && mc_num_known(nope) && nope.v <= MC_MAX_WIDTH && mc_num_known(v) && v.v) {
+    if (swa && mc_num_known(window) && window.v) {
+        mc_look_from(l, &from, window);
+        group.keep = MC_KEEP_WINDOW;
+        group.window = window.v;
+    } else if (mc_num_known(heads) && mc_num_known(nope) && nope.v <= MC_MAX_WIDTH && mc_num_known(v) && v.v) {
         group.decompressed_heads = heads.v;
         group.decompressed_k = nope.v + rope.v;
         group.decompressed_v = v.v;

@@ -39,7 +39,7 @@ static bool shares(mc_look *l, uint64_t i)
 static void attention(mc_look *l, uint64_t i, char letter)
 {
     if (mc_family_is(l->family, "attention", "mla"))
-        mc_keep_latent(l, i);
+        mc_keep_latent(l, i, letter);
     else
         mc_keep_grouped(l, i, letter);
     if (letter == 'X' && i < l->layers && owns_index(l, i))
@@ -49,11 +49,11 @@ static void attention(mc_look *l, uint64_t i, char letter)
 static void layer(mc_look *l, uint64_t i)
 {
     char c = l->letters[i];
-    if (c == 'L' || c == 'H' || c == 'v')
-        mc_look_state(l, i);
-    if (c == 'F' || c == 'S' || c == 'C' || c == 'X' || c == 'H')
+    if (c == 'L' || c == 'H' || c == 'h' || c == 'v')
+        mc_look_state(l, i, c == 'h');
+    if (c == 'F' || c == 'S' || c == 'C' || c == 'X' || c == 'H' || c == 'h')
         if (!shares(l, i))
-            attention(l, i, c);
+            attention(l, i, c == 'h' ? 'S' : c);
     if (c == '?' || c == 'Z' || c == 'z')
         mc_shape_not(l->s, MC_STR("layers of a kind that this version does not know"));
 }
@@ -197,7 +197,7 @@ void mc_shape_config(const mc_model *m, mc_kb *kb, mc_arena *a, mc_shape *s)
     }
     mc_look l = { .m = m, .kb = kb, .a = a, .s = s, .root = root, .file = doc->file, .at = m->arch.text_at.p ? m->arch.text_at : MC_STR(""), .cls = m->arch.model_type.v };
     l.text = mc_at(root, mc_format(a, "%.*s", MC_FMT(l.at)).p);
-    l.family = mc_kb_family(kb, false, l.cls);
+    l.family = mc_kb_family(kb, false, l.cls.n ? l.cls : m->arch.name.v); /* older files of own code name their class only */
     if (!l.text) {
         mc_shape_not(s, MC_STR("the configuration leaves the language model out"));
         return;

@@ -37,14 +37,14 @@ void            mc_look_from(const mc_look *l, mc_sources *s, mc_num n);
 mc_num          mc_look_member(const mc_look *l, const mc_value *spec, const char *member, const char *fallback);
 
 /* Letters: F full, S window, C chunk, X indexed, x indexed with the index of another layer, L recurrent, H attention and
- * recurrent, v convolution, m nothing. False with a reason when some layer's kind is not known. */
+ * recurrent, h the same with a window, v convolution, m nothing. False with a reason when some layer's kind is not known. */
 bool mc_look_letters(mc_look *l);
 void   mc_keep_grouped(mc_look *l, uint64_t layer, char letter);
-void   mc_keep_latent(mc_look *l, uint64_t layer);
+void   mc_keep_latent(mc_look *l, uint64_t layer, char letter);
 void   mc_keep_index(mc_look *l, uint64_t layer);
 mc_num mc_look_window(const mc_look *l);
 mc_num mc_look_width(const mc_look *l);                                  /* of a head; hidden / heads where nothing gives it */
-void mc_look_state(mc_look *l, uint64_t layer);                          /* the recurrent or convolution state of a layer */
+void mc_look_state(mc_look *l, uint64_t layer, bool windowed);           /* the recurrent or convolution state of a layer */
 bool mc_config_special(mc_look *l);                                      /* compressed, encoder-decoder, mllama: true: done */
 
 #endif

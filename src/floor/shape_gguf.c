@@ -68,40 +68,52 @@ static bool recurrent_layer(const mc_keys *l, uint64_t i, uint64_t heads)
     return mc_str_is(how, "all") || mc_str_is(how, "beside");
 }
 
+/* The family's own pattern, or what sliding_window_pattern says: a list of windowed layers, or a period with the full layer
+ * where the family's pattern has it (0: every layer has a window). */
+static char windowed(const mc_keys *l, uint64_t i)
+{
+    static const char key[] = "attention.sliding_window_pattern";
+    const mc_gguf_kv *kv = mc_gguf_arch(l->m->gguf, key);
+    mc_str            pattern = mc_family_text(l->family, "layers");
+    uint64_t          v;
+    if (pattern.n < 2)
+        return pattern.n ? pattern.p[0] : 'F';
+    bool list = mc_str_is(pattern, "array");
+    if (kv && kv->type == MC_GGUF_ARRAY)
+        return !mc_keys_of_layer(l, key, i, &v) ? '?' : v ? 'S' : 'F';
+    if (mc_gguf_uint(kv, &v))
+        return v == 0 ? 'S' : i % v == (list || pattern.p[0] != 'F' ? v - 1 : 0) ? 'F' : 'S';
+    return list ? '?' : mc_family_letter(l->family, i, l->layers);
+}
+
 static char letter_of(const mc_keys *l, uint64_t i, uint64_t heads)
 {
-    static const char pattern[] = "attention.sliding_window_pattern";
-    const mc_value   *every = mc_get(l->family, "every");
-    uint64_t          v, period;
+    const mc_value *every = mc_get(l->family, "every");
+    uint64_t        period;
     if (mc_family_text(l->family, "recurrent").n)
         return recurrent_layer(l, i, heads) ? (mc_family_is(l->family, "recurrent", "beside") ? 'H' : 'L') : 'F';
-    if (every && mc_gguf_arch(l->m->gguf, "attention.recurrent_layers"))
+    if (!every)
+        return windowed(l, i);
+    if (mc_gguf_arch(l->m->gguf, "attention.recurrent_layers"))
         return recurrent_layer(l, i, heads) ? 'L' : 'F';
-    if (every)
-        return mc_every_letter(every, i, mc_keys_number(l, mc_format(l->a, "%.*s", MC_FMT(mc_family_text(every, "period"))).p, &period)
-                                             ? period : mc_family_number(every, "default", 0), -1);
-    const mc_gguf_kv *kv = mc_gguf_arch(l->m->gguf, pattern);
-    bool              reads = mc_family_is(l->family, "layers", "array");
-    if (kv && kv->type == MC_GGUF_ARRAY && (reads || mc_family_flag(l->family, "array")))
-        return !mc_keys_of_layer(l, pattern, i, &v) ? '?' : v ? 'S' : 'F';
-    if (reads)
-        return mc_gguf_uint(kv, &period) ? (period && i % period == period - 1 ? 'F' : period ? 'S' : 'F') : '?';
-    char c = mc_family_letter(l->family, i, l->layers);
-    return c ? c : 'F';
+    if (!mc_keys_number(l, "full_attention_interval", &period))
+        period = mc_family_number(every, "default", 0);
+    return mc_every_letter(every, i, period, -1);
 }
 
 /* The window in force, 0: none. */
 static uint64_t window_of(const mc_keys *l, mc_sources *from)
 {
-    uint64_t fixed = mc_family_number(l->family, "window_fixed", 0), only = mc_family_number(l->family, "only_layers", 0), w;
+    uint64_t fixed = mc_family_number(l->family, "window_fixed", 0), only = mc_family_number(l->family, "only_layers", 0), w = 0;
+    bool     given = mc_gguf_arch(l->m->gguf, "attention.sliding_window") != NULL;
     if (only && l->layers != only)
         return 0;
-    if (fixed)
-        return fixed;
-    if (!mc_gguf_arch(l->m->gguf, "attention.sliding_window"))
-        return mc_family_number(l->family, "window", 0);
     mc_keys_from(l, from, "attention.sliding_window");
-    return mc_keys_number(l, "attention.sliding_window", &w) ? w : 0;
+    if (given && !mc_keys_number(l, "attention.sliding_window", &w))
+        return 0;
+    if (fixed) /* the code has it, unless the key says that there is none */
+        return given ? (w ? fixed : 0) : mc_family_flag(l->family, "window_needs_key") ? 0 : fixed;
+    return given ? w : mc_family_number(l->family, "window", 0);
 }
 
 /* ---- one layer of attention ---- */

@@ -12,7 +12,7 @@ typedef struct { mc_keys *l; mc_sources from; bool bad; } reader;
 static uint64_t need(reader *r, const char *key, bool optional)
 {
     uint64_t v;
-    if (!mc_keys_of_layer(r->l, key, 0, &v) || v > (uint64_t)1 << 24) {
+    if (!mc_keys_of_layer(r->l, key, 0, &v) || v > MC_MAX_WIDTH) {
         r->bad |= !optional || mc_gguf_arch(r->l->m->gguf, key) != NULL;
         return 0;
     }
@@ -25,19 +25,39 @@ static uint64_t less_one(uint64_t kernel)
     return kernel ? kernel - 1 : 0;
 }
 
+/* Sizes that do not fit 64 bits are no sizes. */
+static uint64_t times(reader *r, uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    if (!ckd_mul(&product, a, b))
+        return product;
+    r->bad = true;
+    return 0;
+}
+
+static uint64_t plus(reader *r, uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    if (!ckd_add(&sum, a, b))
+        return sum;
+    r->bad = true;
+    return 0;
+}
+
 static void ssm(reader *r, mc_state_group *g)
 {
     uint64_t inner = need(r, "ssm.inner_size", false), state = need(r, "ssm.state_size", false), groups = need(r, "ssm.group_count", true);
-    g->conv = less_one(need(r, "ssm.conv_kernel", false)) * (inner + 2 * groups * state);
-    g->state = inner * state;
+    g->conv = times(r, less_one(need(r, "ssm.conv_kernel", false)), plus(r, inner, times(r, 2 * groups, state)));
+    g->state = times(r, inner, state);
     g->what = "recurrent";
 }
 
 static void kda(reader *r, mc_state_group *g)
 {
     uint64_t heads = need(r, "attention.head_count", false), dim = need(r, "kda.head_dim", false);
-    g->conv = 3 * less_one(need(r, "ssm.conv_kernel", false)) * heads * dim;
-    g->state = heads * dim * dim;
+    uint64_t width = times(r, heads, dim);
+    g->conv = times(r, 3 * less_one(need(r, "ssm.conv_kernel", false)), width);
+    g->state = times(r, width, dim);
     g->state_f32 = true;
     g->what = "Kimi delta attention";
 }
@@ -45,22 +65,22 @@ static void kda(reader *r, mc_state_group *g)
 static void lightning(reader *r, mc_state_group *g)
 {
     uint64_t heads = need(r, "attention.head_count", false), width = need(r, "attention.key_length", false);
-    g->state = heads * width * width;
+    g->state = times(r, times(r, heads, width), width);
     g->state_f32 = true;
     g->what = "lightning attention";
 }
 
 static void short_convolution(reader *r, mc_state_group *g)
 {
-    g->conv = less_one(need(r, "shortconv.l_cache", false)) * need(r, "embedding_length", false);
+    g->conv = times(r, less_one(need(r, "shortconv.l_cache", false)), need(r, "embedding_length", false));
     g->what = "short convolution";
 }
 
 static void rwkv(reader *r, mc_state_group *g)
 {
     uint64_t width = need(r, "embedding_length", false), shifts = need(r, "token_shift_count", true);
-    g->conv = (shifts ? shifts : mc_family_number(r->l->family, "shifts", 2)) * width;
-    g->state = width * need(r, "wkv.head_size", false);
+    g->conv = times(r, shifts ? shifts : mc_family_number(r->l->family, "shifts", 2), width);
+    g->state = times(r, width, need(r, "wkv.head_size", false));
     g->state_f32 = true;
     g->what = "RWKV";
 }

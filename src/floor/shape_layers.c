@@ -8,8 +8,8 @@ static char named(const mc_look *l, mc_str s)
         { "full_attention", 'F' },    { "attention", 'F' },         { "global", 'F' },         { "sliding_attention", 'S' },
         { "local", 'S' },             { "chunked_attention", 'C' }, { "linear_attention", 'L' }, { "mamba", 'L' },
         { "recurrent", 'L' },         { "indexed_attention", 'X' }, { "deepseek_sparse_attention", 'X' }, { "qwen_sparse_attention", 'X' },
-        { "minimax_m3_sparse", 'X' }, { "hybrid", 'H' },            { "conv", 'v' },           { "moe", 'm' },
-        { "mlp", 'm' },               { "compressed_sparse_attention", 'Z' }, { "heavily_compressed_attention", 'z' },
+        { "minimax_m3_sparse", 'X' }, { "hybrid", 'H' },            { "hybrid_sliding", 'h' },    { "conv", 'v' },
+        { "moe", 'm' },               { "mlp", 'm' },               { "compressed_sparse_attention", 'Z' }, { "heavily_compressed_attention", 'z' },
     };
     for (size_t i = 0; i < MC_COUNT(names); i++) {
         if (!mc_str_is(s, names[i].name))
@@ -114,12 +114,12 @@ static list_state by_char(mc_look *l, const mc_value *spec, const mc_value *text
 /* Names that repeat over the layers. */
 static list_state by_cycle(mc_look *l, const mc_value *spec, const mc_value *list)
 {
-    mc_str attention = mc_family_text(spec, "attention");
+    (void)spec;
     if (!mc_is(list, MC_ARRAY) || list->n == 0)
         return LIST_ABSENT;
     for (uint64_t i = 0; i < l->layers; i++) {
         mc_str name = mc_as_str(mc_item(list, i % list->n));
-        l->letters[i] = mc_str_is(name, "attention") && attention.n ? attention.p[0] : named(l, name);
+        l->letters[i] = named(l, name);
         if (l->letters[i] == '?')
             return not_named(l, name) ? LIST_READ : LIST_WRONG;
     }

@@ -94,6 +94,9 @@ static void encoder_decoder(mc_look *l)
     if (!whisper)
         mc_shape_assume(l->s, MC_STR("the encoder's input is taken to be as long as the context"));
     both(l, layers, heads, width, whisper ? frames.v : 0);
+    mc_num blocks = mc_look_number(l, "num_layers"); /* T5 in llama.cpp: caches for as many layers as the encoder has */
+    if (mc_num_known(blocks) && blocks.v != layers.v && blocks.v <= MC_MAX_LAYERS && l->s->n_keeps)
+        l->s->keeps[0].llama = (mc_keep_llama){ true, MC_KEEP_FULL, blocks.v, heads.v, width, width, 0 };
 }
 
 /* ---- Mllama ---- */
