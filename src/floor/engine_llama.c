@@ -86,8 +86,8 @@ static bool accepted(mc_job *j, const mc_keep_group *k)
             return false;
         }
     }
-    if (k->keep == MC_KEEP_LATENT && !mc_str_eq(types[0], types[1]))
-        j->refusal = MC_STR("llama.cpp refuses it: the cache of a latent has no values, K and V must be of one type");
+    if ((k->keep == MC_KEEP_LATENT || k->keep == MC_KEEP_COMPRESSED) && !mc_str_eq(types[0], types[1]))
+        j->refusal = MC_STR("llama.cpp refuses it: a cache without values wants one type for K and V");
     if (in_blocks(types[1]) && j->ask->switches.flash_attn_off && k->v)
         j->refusal = MC_STR("llama.cpp refuses it: a quantized V cache needs flash attention");
     return j->refusal.n == 0;

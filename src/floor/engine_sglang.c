@@ -13,6 +13,14 @@ static uint64_t share(mc_job *j, uint64_t rows)
     return part / 1000000;
 }
 
+static bool has_compressed(const mc_shape *shape)
+{
+    for (size_t g = 0; g < shape->n_keeps; g++)
+        if (shape->keeps[g].keep == MC_KEEP_COMPRESSED)
+            return true;
+    return false;
+}
+
 static bool full_rows(mc_job *j, const mc_slice *s)
 {
     for (size_t g = 0; g < j->shape->n_keeps; g++) {
@@ -28,13 +36,13 @@ static void cache(mc_job *j, const mc_slice *s, mc_sums *out)
     const mc_engine_switches *o = &j->ask->switches;
     uint64_t page = o->page_size ? o->page_size : 1, asked = mc_times(j, j->f->context, j->f->sequences);
     uint64_t tokens = mc_up(j, o->total_tokens ? o->total_tokens : asked, page), slots = o->mamba_slots ? o->mamba_slots : j->f->sequences;
-    bool     hybrid = full_rows(j, s);
+    bool     hybrid = full_rows(j, s), exact = has_compressed(j->shape); /* how it lays out DeepSeek-V4 is not known: the rows themselves */
     for (size_t g = 0; g < j->shape->n_keeps; g++) {
         const mc_keep_group *k = &j->shape->keeps[g];
         uint64_t layers = mc_keep_layers(j->shape, g, s), row_k, row_v, rows = mc_plus(j, tokens, page), heads = mc_heads_of_rank(k->heads, s->tp);
         if (k->mtp || layers == 0)
             continue;
-        if (k->keep == MC_KEEP_COMPRESSED || k->keep == MC_KEEP_CROSS) {
+        if (exact || k->keep == MC_KEEP_CROSS) {
             if (!mc_plain_cache(j, s, k, layers, mc_keep_cells(k, j->f->context), out))
                 return;
             continue;
