@@ -14,7 +14,7 @@ typedef enum {
     MC_KEEP_LATENT,             /* one compressed row, no values (MLA); k is its width */
     MC_KEEP_INDEX,              /* index keys beside another cache (DSA, MSA) */
     MC_KEEP_COMPRESSED,         /* one row for every `window` tokens (DeepSeek-V4) */
-    MC_KEEP_CROSS,              /* of `window` encoder positions, once per sequence */
+    MC_KEEP_CROSS,              /* of `window` encoder positions, once per sequence; left out where their number is not known */
     MC_N_KEEPS
 } mc_keep;
 

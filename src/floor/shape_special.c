@@ -75,8 +75,12 @@ static void both(mc_look *l, mc_num layers, mc_num heads, uint64_t width, uint64
     mc_keep_group other = { .keep = MC_KEEP_CROSS, .heads = heads.v, .k = width, .v = width, .window = cross, .llama = { .differs = true } };
     for (uint64_t i = 0; i < layers.v; i++) {
         mc_shape_keep(l->s, i, &self, &from);
-        mc_shape_keep(l->s, i, &other, &from);
+        if (cross)
+            mc_shape_keep(l->s, i, &other, &from);
     }
+    if (!cross)
+        mc_shape_assume(l->s, mc_format(l->a, "cross attention is not counted: it keeps 2*%llu*%llu*%llu elements for each token of the encoder's input",
+                                        (unsigned long long)layers.v, (unsigned long long)heads.v, (unsigned long long)width));
     mc_shape_end(l->s, l->a);
 }
 
@@ -91,8 +95,6 @@ static void encoder_decoder(mc_look *l)
     }
     uint64_t width = mc_num_known(d_kv) ? d_kv.v : hidden.v / heads.v;
     bool     whisper = mc_str_is(l->cls, "whisper") && mc_num_known(frames);
-    if (!whisper)
-        mc_shape_assume(l->s, MC_STR("the encoder's input is taken to be as long as the context"));
     both(l, layers, heads, width, whisper ? frames.v : 0);
     mc_num blocks = mc_look_number(l, "num_layers"); /* T5 in llama.cpp: caches for as many layers as the encoder has */
     if (mc_num_known(blocks) && blocks.v != layers.v && blocks.v <= MC_MAX_LAYERS && l->s->n_keeps)
