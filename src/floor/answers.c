@@ -61,8 +61,12 @@ const char *mc_fit_name(mc_fit fit)
 bool mc_floor_at(const mc_question *q, const mc_floor_ask *ask, mc_floor *out)
 {
     mc_arena scratch;
+    bool     same_devices = ask->tp == q->ask->tp && ask->pp == q->ask->pp; /* else the weights lie in other places */
     mc_arena_init(&scratch, MC_MAX_ARENA);
-    mc_floor_compute(q->m, q->kb, ask, &scratch, out);
+    if (q->base && same_devices)
+        mc_floor_answer(q->base, ask, &scratch, out);
+    else
+        mc_floor_compute(q->m, q->kb, ask, &scratch, out);
     bool ok = cache_known(out) && !scratch.failed;
     mc_arena_free(&scratch);
     return ok;
@@ -199,14 +203,18 @@ static void fit(const mc_question *q, mc_answers *out)
     out->sequences = mc_most_sequences(q);
 }
 
-void mc_answer(const mc_question *q, bool estimates, mc_arena *a, mc_answers *out)
+void mc_answer(const mc_question *asked, bool estimates, mc_arena *a, mc_answers *out)
 {
+    mc_question q = *asked;
     *out = (mc_answers){ .fit = MC_FIT_UNKNOWN };
-    fit(q, out);
-    larger(q, out);
-    halving(q, out);
-    mc_answer_what_if(q, out);
-    mc_answer_levers(q, a, out);
+    if (!q.base)
+        q.base = mc_floor_prepare(q.m, q.kb, q.ask, a);
+    fit(&q, out);
+    larger(&q, out);
+    halving(&q, out);
+    if (q.base)
+        mc_answer_what_if(&q, out);
+    mc_answer_levers(&q, a, out);
     if (estimates)
-        mc_answer_estimates(q, out);
+        mc_answer_estimates(&q, out);
 }

@@ -32,9 +32,9 @@ typedef struct {
     mc_estimate estimates[MC_MAX_ESTIMATES]; size_t n_estimates; /* only when asked for */
 } mc_answers;
 
-typedef struct { const mc_model *m; mc_kb *kb; const mc_floor_ask *ask; const mc_floor *floor; uint64_t vram; } mc_question;
+typedef struct { const mc_model *m; mc_kb *kb; const mc_floor_ask *ask; const mc_floor *floor; uint64_t vram; const mc_floor_base *base; /* of ask, may be NULL */ } mc_question;
 
-void mc_answer(const mc_question *q, bool estimates, mc_arena *a, mc_answers *out);
+void mc_answer(const mc_question *asked, bool estimates, mc_arena *a, mc_answers *out);
 
 /* Memory over context, for the picture: what the fullest device holds with one sequence and with several. */
 enum { MC_CURVE_POINTS = 97 };

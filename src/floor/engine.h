@@ -21,6 +21,7 @@ typedef struct {
     uint64_t tied;              /* bytes of the embedding that is head too: a second copy where the two lie apart; else 0 */
     uint64_t repacked;          /* llama.cpp: in `layers` and `output`, and once more in another layout */
     uint64_t kv_heads;          /* what by_heads stops dividing at; 0 unknown */
+    const mc_tensor **kept; size_t n_kept; /* the tensors that are loaded; for sums in other precisions */
     mc_term  term;              /* formula and origin of all of it on one device */
     mc_assumption assumptions[MC_MAX_ASSUMPTIONS]; size_t n_assumptions;
 } mc_residency;

@@ -156,6 +156,8 @@ static void add(job *j, const mc_weight_kind *k, const mc_tensor *t)
         grow(j, &j->narrowed, bytes - as);
     else if (as > bytes)
         grow(j, &j->padded, as - bytes);
+    if (j->r->kept)
+        j->r->kept[j->r->n_kept++] = t;
     bytes = as;
     if ((as = in_flight(j, k, t, bytes)) < bytes)
         grow(j, &j->converted, bytes - as);
@@ -265,6 +267,10 @@ void mc_residency_of(const mc_model *m, mc_kb *kb, const mc_floor_ask *ask, cons
     out->layers = MC_NEW(a, mc_part, out->n_layers + 1);
     if (!out->layers)
         out->n_layers = 0;
+    size_t n_names = 0;
+    for (size_t c = 0; c < m->n_components; c++)
+        n_names += m->components[c].kind != MC_COMP_COPY ? m->components[c].inv.names.n : 0;
+    out->kept = MC_NEW(a, const mc_tensor *, n_names + 1);
     for (size_t c = 0; c < m->n_components; c++)
         if (m->components[c].kind != MC_COMP_COPY)
             component(&j, &m->components[c]);

@@ -3,6 +3,7 @@
  * of src/llama-quant.cpp), and everything else stays as it is stored. Where shapes are packed away (quantized safetensors) all
  * logical parameters are counted at the width of the type. */
 #include "floor/answers_internal.h"
+#include "floor/engine.h"
 
 /* Widest first. The types and their blocks are those of rules/dtypes.json and rules/ggml-types.json. */
 static const struct { const char *precision, *dtype, *fallback; bool ggml; } precisions[] = {
@@ -19,11 +20,6 @@ static const mc_dtype *type_of(const mc_kb *kb, const char *name, bool ggml)
         if (mc_str_is(kb->dtypes[i].name, name) && !kb->dtypes[i].foreign)
             return &kb->dtypes[i];
     return NULL;
-}
-
-static bool tied_head(const mc_model *m, const mc_tensor *t)
-{
-    return m->arch.tie.known && m->arch.tie.v && m->heads.embed && t == m->heads.head;
 }
 
 /* A tensor whose elements are the logical ones. */
@@ -54,27 +50,22 @@ static uint64_t converted(const mc_question *q, const mc_tensor *t, target to, b
 
 static bool every_tensor_plain(const mc_question *q)
 {
-    bool any = false;
-    for (size_t i = 0; i < q->m->n_files; i++)
-        for (size_t k = 0; q->m->files[i].in_read_set && k < q->m->files[i].n_tensors; k++) {
-            any = true;
-            if (!plain(q, &q->m->files[i].tensors[k]))
-                return false;
-        }
-    return any;
+    const mc_residency *r = &q->base->weights;
+    for (size_t i = 0; i < r->n_kept; i++)
+        if (!plain(q, r->kept[i]))
+            return false;
+    return r->n_kept > 0;
 }
 
 /* False: nothing can take the type. */
 static bool by_tensors(const mc_question *q, target to, uint64_t *out)
 {
-    bool any = false;
-    *out = 0;
-    for (size_t i = 0; i < q->m->n_files; i++)
-        for (size_t k = 0; q->m->files[i].in_read_set && k < q->m->files[i].n_tensors; k++) {
-            const mc_tensor *t = &q->m->files[i].tensors[k];
-            if (!tied_head(q->m, t) && ckd_add(out, *out, converted(q, t, to, &any)))
-                return false;
-        }
+    const mc_residency *r = &q->base->weights;
+    bool                any = false;
+    *out = r->each;
+    for (size_t i = 0; i < r->n_kept; i++)
+        if (ckd_add(out, *out, converted(q, r->kept[i], to, &any)))
+            return false;
     return any;
 }
 
@@ -90,17 +81,15 @@ static bool by_parameters(const mc_model *m, const mc_dtype *to, uint64_t *out)
     return true;
 }
 
-/* The type that holds most bytes of the read set, or UINT16_MAX. */
+/* The type that holds most bytes, or UINT16_MAX. */
 static uint16_t most_bytes(const mc_question *q, mc_arena *a)
 {
-    uint64_t *sums = MC_NEW(a, uint64_t, q->kb->n_dtypes + 1);
-    uint16_t  best = MC_DTYPE_UNKNOWN;
-    for (size_t i = 0; sums && i < q->m->n_files; i++)
-        for (size_t k = 0; q->m->files[i].in_read_set && k < q->m->files[i].n_tensors; k++) {
-            const mc_tensor *t = &q->m->files[i].tensors[k];
-            if (t->dtype < q->kb->n_dtypes)
-                sums[t->dtype] += t->end > t->begin ? t->end - t->begin : 0;
-        }
+    const mc_residency *r = &q->base->weights;
+    uint64_t           *sums = MC_NEW(a, uint64_t, q->kb->n_dtypes + 1);
+    uint16_t            best = MC_DTYPE_UNKNOWN;
+    for (size_t i = 0; sums && i < r->n_kept; i++)
+        if (r->kept[i]->dtype < q->kb->n_dtypes)
+            sums[r->kept[i]->dtype] += r->kept[i]->end - r->kept[i]->begin;
     for (size_t d = 0; sums && d < q->kb->n_dtypes; d++)
         if (sums[d] > (best == MC_DTYPE_UNKNOWN ? 0 : sums[best]))
             best = (uint16_t)d;
@@ -110,16 +99,15 @@ static uint16_t most_bytes(const mc_question *q, mc_arena *a)
 mc_str mc_answer_precision(const mc_question *q, mc_arena *a)
 {
     const mc_model *m = q->m;
-    const mc_dtype *d = every_tensor_plain(q) ? mc_kb_dtype(q->kb, most_bytes(q, a)) : NULL;
-    mc_str          out = mc_str_copy(a, d ? d->name : MC_STR(""));
-    if (!d && m->parameters.known && m->parameters.v > 0)
+    const mc_dtype *d = q->base && every_tensor_plain(q) ? mc_kb_dtype(q->kb, most_bytes(q, a)) : NULL;
+    char           *p = d ? mc_alloc(a, d->name.n + 1, 1) : NULL;
+    for (size_t i = 0; p && i < d->name.n; i++)
+        p[i] = (char)(d->name.p[i] >= 'A' && d->name.p[i] <= 'Z' ? d->name.p[i] + ('a' - 'A') : d->name.p[i]);
+    if (p)
+        return (mc_str){ p, d->name.n };
+    if (m->parameters.known && m->parameters.v > 0)
         return mc_format(a, "%.1f bits", 8.0 * (double)q->floor->weights_bytes / (double)m->parameters.v);
-    if (!d || out.n != d->name.n)
-        return MC_STR("as stored");
-    char *p = mc_alloc(a, out.n + 1, 1);
-    for (size_t i = 0; p && i < out.n; i++)
-        p[i] = (char)(out.p[i] >= 'A' && out.p[i] <= 'Z' ? out.p[i] + ('a' - 'A') : out.p[i]);
-    return p ? (mc_str){ p, out.n } : out;
+    return MC_STR("as stored");
 }
 
 void mc_answer_what_if(const mc_question *q, mc_answers *out)

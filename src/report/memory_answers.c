@@ -84,7 +84,9 @@ static void most(mc_out *o, const mc_floor *f, const mc_answers *a)
             mc_putf(o, "at most %" PRIu64 " tokens fit", c->n);
         if (c->n && c->with_margin < c->n)
             mc_putf(o, ", %" PRIu64 " with the margin", c->with_margin);
-        mc_putf(o, c->n && f->sequences > 1 ? " (%" PRIu64 " sequences)\n" : "\n", f->sequences);
+        if (c->n && f->sequences > 1)
+            mc_putf(o, strcmp(f->engine, "llama.cpp") == 0 ? ", shared by %" PRIu64 " sequences" : " for each of %" PRIu64 " sequences", f->sequences);
+        mc_put(o, "\n");
     }
     if (s->known) {
         label(o, "sequences");
@@ -116,7 +118,7 @@ static void larger(mc_out *o, const mc_floor *f, const mc_answers *a)
     mc_put(o, "\n");
 }
 
-static void levers(mc_out *o, const mc_answers *a)
+static void levers(mc_out *o, const mc_floor *f, const mc_answers *a)
 {
     for (size_t i = 0; i < a->n_levers; i++) {
         const mc_lever *l = &a->levers[i];
@@ -134,7 +136,8 @@ static void levers(mc_out *o, const mc_answers *a)
         return;
     label(o, "halving");
     mc_putf(o, "%" PRIu64 " → %" PRIu64 " tokens should free ", a->halving_from, a->halving_to);
-    sized(o, "", a->halving_saves, ": measure it. Much less means a pool reserved in advance, or weights and overhead that dominate\n");
+    sized(o, "", a->halving_saves, f->pool.used ? ": compare free blocks; the server reserves its pool in advance and looks full either way\n"
+                                                : ": measure it; much less means that weights and overhead dominate\n");
 }
 
 static void what_if(mc_out *o, const mc_answers *a)
@@ -182,7 +185,7 @@ void mc_text_answers(mc_out *o, const mc_floor *f, const mc_answers *a)
         most(o, f, a);
     }
     larger(o, f, a);
-    levers(o, a);
+    levers(o, f, a);
     what_if(o, a);
     estimates(o, a);
 }

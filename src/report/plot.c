@@ -197,9 +197,13 @@ static void draw(mc_out *o, mc_run_result *run, size_t i)
     const mc_result *r = &run->results[i];
     mc_question      q = mc_question_of(run, r);
     mc_curves        c;
+    mc_arena         a;
     char             id[24];
+    mc_arena_init(&a, MC_MAX_ARENA);
+    q.base = mc_floor_prepare(q.m, q.kb, q.ask, &a);
     snprintf(id, sizeof id, "plot%zu", i);
     mc_floor_curves(&q, &c);
+    mc_arena_free(&a);
     mc_putf(o, "<g transform=\"translate(0,%zu)\">\n", i * HEIGHT);
     heading(o, r);
     if (c.known) {

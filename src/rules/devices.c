@@ -8,7 +8,8 @@ static mc_str remedy(mc_check *cx)
 {
     const mc_floor    *f = cx->floor;
     const mc_floor_ask none = { 0 };
-    mc_question        q = { cx->model, cx->kb, cx->options->ask ? cx->options->ask : &none, f, cx->options->vram };
+    mc_question        q = { .m = cx->model, .kb = cx->kb, .ask = cx->options->ask ? cx->options->ask : &none, .floor = f, .vram = cx->options->vram };
+    q.base = mc_floor_prepare(q.m, q.kb, q.ask, cx->arena);
     mc_most            sequences = f->sequences > 1 ? mc_most_sequences(&q) : (mc_most){ .known = false };
     if (sequences.known && sequences.n > 0)
         return mc_format(cx->arena, "%llu sequence%s would fit", (unsigned long long)sequences.n, sequences.n == 1 ? "" : "s");
