@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void put_term(mc_out *o, const mc_term *t)
 {
@@ -31,6 +32,8 @@ static void put_floor(mc_out *o, const mc_floor *f)
     }
     mc_put(o, mc_floor_known(f) ? "  floor         " : "  at least      ");
     mc_put_size(o, mc_floor_known(f) ? f->floor_bytes : f->weights_bytes);
+    if (strcmp(f->engine, "generic") != 0)
+        mc_putf(o, "   in %s", f->engine);
     mc_putf(o, "   context %" PRIu64 ", %" PRIu64 " sequence%s", f->context, f->sequences, f->sequences == 1 ? "" : "s");
     if (f->cache == MC_CACHE_COMPUTED) {
         mc_put(o, ", cache ");
