@@ -28,6 +28,7 @@ STAGES = [
     ("fuzz corpus", [*IN_ASAN, "replay"]),
     ("command line", [PYTHON, "tests/test_cli.py", "build/modelcheck"]),
     ("memory figures", [PYTHON, "tests/test_memory_truth.py", "build/modelcheck"]),
+    ("memory weights", [PYTHON, "tests/test_memory_weights.py", "build/modelcheck"]),
     ("hostile input", [PYTHON, "tests/test_hostile.py", "build/modelcheck"]),
     ("hostile input sanitized", [PYTHON, "tests/test_hostile.py", "build/asan/modelcheck"]),
     ("documents", [*MAKE, "docs-check"]),

@@ -61,9 +61,8 @@ const char *mc_fit_name(mc_fit fit)
 bool mc_floor_at(const mc_question *q, const mc_floor_ask *ask, mc_floor *out)
 {
     mc_arena scratch;
-    bool     same_devices = ask->tp == q->ask->tp && ask->pp == q->ask->pp; /* else the weights lie in other places */
     mc_arena_init(&scratch, MC_MAX_ARENA);
-    if (q->base && same_devices)
+    if (q->base)
         mc_floor_answer(q->base, ask, &scratch, out);
     else
         mc_floor_compute(q->m, q->kb, ask, &scratch, out);

@@ -39,6 +39,7 @@ typedef struct { mc_str text; int64_t effect_bytes; } mc_assumption;
 typedef struct { const char *name; uint64_t weights_bytes, kv_bytes, k_bytes, v_bytes, state_bytes, floor_bytes; } mc_device_floor;
 /* The pool of an engine that divides memory in blocks before the first request; used: false for the others. 0: not known. */
 typedef struct { bool used; uint64_t block_tokens, page_bytes, groups, blocks, blocks_per_request, tokens; } mc_pool;
+typedef struct mc_floor_base mc_floor_base;
 enum { MC_MAX_DEVICES = 64 };
 enum { MC_MAX_TERMS = 32, MC_MAX_CACHES = 24, MC_MAX_ASSUMPTIONS = 16 };
 
@@ -66,9 +67,7 @@ typedef struct {
 bool mc_kv_type(mc_str name, uint32_t *block, uint32_t *bytes) MC_MUST_USE;
 void mc_floor_compute(const mc_model *m, mc_kb *kb, const mc_floor_ask *ask, mc_arena *a, mc_floor *out);
 
-/* The same in two steps, for many questions about one model: what stands for all contexts, sequences and cache types once,
- * then each answer without another look at the tensors. The other fields of `ask` must not change between the two. */
-typedef struct mc_floor_base mc_floor_base;
+/* The same in two steps. Engine, GPU and switches of `ask` must not change between the two. */
 const mc_floor_base *mc_floor_prepare(const mc_model *m, mc_kb *kb, const mc_floor_ask *ask, mc_arena *a); /* NULL: out of memory */
 void mc_floor_answer(const mc_floor_base *base, const mc_floor_ask *ask, mc_arena *a, mc_floor *out);
 
