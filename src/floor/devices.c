@@ -2,13 +2,26 @@
  * devices and host. */
 #include "floor/engine.h"
 
+/* Names outlive the arena of an answer: searches keep the figures only. */
+#define EIGHT(a, b, c, d, e, f, g, h) "gpu" #a, "gpu" #b, "gpu" #c, "gpu" #d, "gpu" #e, "gpu" #f, "gpu" #g, "gpu" #h
+static const char *const device_names[MC_MAX_DEVICES] = {
+    EIGHT(0, 1, 2, 3, 4, 5, 6, 7),
+    EIGHT(8, 9, 10, 11, 12, 13, 14, 15),
+    EIGHT(16, 17, 18, 19, 20, 21, 22, 23),
+    EIGHT(24, 25, 26, 27, 28, 29, 30, 31),
+    EIGHT(32, 33, 34, 35, 36, 37, 38, 39),
+    EIGHT(40, 41, 42, 43, 44, 45, 46, 47),
+    EIGHT(48, 49, 50, 51, 52, 53, 54, 55),
+    EIGHT(56, 57, 58, 59, 60, 61, 62, 63),
+};
+
 static mc_device_floor *device(mc_job *j, const char *name)
 {
     mc_floor *f = j->f;
     if (f->n_devices == MC_MAX_DEVICES)
         return NULL;
     mc_device_floor *d = &f->devices[f->n_devices];
-    *d = (mc_device_floor){ .name = name ? name : mc_format(j->a, "gpu%zu", f->n_devices).p };
+    *d = (mc_device_floor){ .name = name ? name : device_names[f->n_devices] };
     f->n_devices++;
     return d;
 }
