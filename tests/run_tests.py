@@ -32,6 +32,7 @@ STAGES = [
     ("hostile input", [PYTHON, "tests/test_hostile.py", "build/modelcheck"]),
     ("hostile input sanitized", [PYTHON, "tests/test_hostile.py", "build/asan/modelcheck"]),
     ("documents", [*MAKE, "docs-check"]),
+    ("memory page", [PYTHON, "tests/memory_tables.py", "build/modelcheck", "--check"]),
     ("oracle", [*MAKE, "oracle-headers"]),
     ("oracle memory", [*MAKE, "oracle-memory", "MODELS=19"]),
     ("pre-commit", ["sh", "tests/test_precommit.sh"]),

@@ -80,6 +80,9 @@ oracle-memory: $(BUILD)/modelcheck
 	@tests/oracle/fetch.sh
 	@$(PYTHON) tests/oracle/memory_live.py --bin $(BUILD)/modelcheck -n $(or $(MODELS),95)
 
+memory-tables: $(BUILD)/modelcheck ## write the tables of docs/memory.md from the test data and the program's answers
+	@$(PYTHON) tests/memory_tables.py $(BUILD)/modelcheck
+
 $(BUILD)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	@$(CC) -O3 -o $@ $<
@@ -95,5 +98,5 @@ analyze: ## clang-tidy, cppcheck and gcc -fanalyzer; minutes
 	@scripts/setup.sh analyze
 	@tests/analyze.sh $(SOURCES)
 
-.PHONY: setup test check run units cases snapshots replay sanitize fuzz fuzz-run oracle oracle-headers oracle-memory bench dist analyze
+.PHONY: setup test check run units cases snapshots replay sanitize fuzz fuzz-run oracle oracle-headers oracle-memory memory-tables bench dist analyze
 .SECONDARY: $(UNIT_BIN) $(REPLAY)

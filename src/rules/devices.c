@@ -16,7 +16,7 @@ static mc_str remedy(mc_check *cx)
     mc_most context = mc_most_context(&q, f->sequences);
     if (context.known && context.n > 0)
         return mc_format(cx->arena, "a context of %llu would fit", (unsigned long long)context.n);
-    return MC_STR("the weights leave no room for one token of cache");
+    return MC_STR("the weights leave no room for the smallest cache");
 }
 
 /* The weights of the fullest device alone do not fit: no context helps. */
