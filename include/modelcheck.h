@@ -49,7 +49,8 @@ MODELCHECK_API int modelcheck_run(modelcheck *mc);
 /* The exit status of a view: "check" (NULL) as above, "show" 0 or 3, "memory" 1 when a model certainly does not fit. */
 MODELCHECK_API int modelcheck_status(const modelcheck *mc, const char *view);
 
-/* Writes a report: format "text" or "json"; view "check" (NULL), "show" or "memory". NULL, or the reason. */
+/* Writes a report: format "text" or "json", for the view "memory" also "svg" (a picture of memory over context); view "check"
+ * (NULL), "show" or "memory". NULL, or the reason. */
 MODELCHECK_API const char *modelcheck_write(modelcheck *mc, FILE *out, const char *format, const char *view);
 
 /* Writes what a rule means (by code or slug), or all rules (NULL): format "text", "json" or, for all, "md". NULL, or the reason. */

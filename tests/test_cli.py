@@ -13,6 +13,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 BINARY = str(Path(sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else "build/modelcheck").resolve())
 SIZES = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
@@ -157,6 +158,46 @@ class Statuses(Base):
         self.assertEqual(doc["models"][0]["memory"]["fit"]["vram_bytes"], 2000)
         self.assertEqual(doc["summary"]["exit"], 1)
 
+    def test_memory_answers(self):
+        """12,448 bytes of weights, 64 bytes of cache for each token."""
+        def memory(status, *args):
+            return self.report(status, "memory", self.good, *args)["models"][0]["memory"]
+        m = memory(0, "--vram", "40000", "--context", "400")
+        self.assertEqual(m["fit"]["max_context"], {"tokens": (40000 - 12448) // 64, "with_margin": 0, "limited_by": "memory"})
+        self.assertEqual(m["fit"]["max_sequences"], {"count": 1, "with_margin": 0})
+        self.assertEqual((m["fit"]["verdict"], m["fit"]["margin_bytes"], m["fit"]["advice"]), ("tight", 1 << 30, None))
+        self.assertEqual(memory(0, "--vram", "24GiB")["fit"]["max_context"], {"tokens": 512, "with_margin": 512, "limited_by": "model"})
+        self.assertEqual((m["larger"], m["crossover_context"]), ("cache", 12448 // 64))
+        self.assertEqual(m["halving"], {"from": 400, "to": 200, "saves_bytes": 200 * 64})
+        self.assertEqual([(x["lever"], x["from"], x["to"], x["saves_bytes"]) for x in m["levers"]][:2],
+                         [("context", "400", "200", 200 * 64), ("kv-dtype", "bf16", "fp8", 200 * 64)])
+        m = memory(1, "--vram", "20000", "--context", "400", "--sequences", "4")
+        self.assertEqual(m["fit"]["max_context"]["tokens"], (20000 - 12448) // 256)
+        self.assertEqual(m["fit"]["advice"], "shorten the context to 29 tokens or less")
+        self.assertEqual([x["lever"] for x in m["levers"]][:3], ["context", "sequences", "kv-dtype"])
+        f16 = next(x for x in m["what_if"] if x["precision"] == "f16")
+        self.assertEqual((f16["weights_bytes"], f16["by"]), (12448, "tensors"))
+        self.assertNotIn("fit", memory(0))
+        self.assertEqual(memory(0)["estimates"], [])
+        self.assertTrue(all(0 < e["min_bytes"] <= e["max_bytes"] and e["source"] for e in memory(0, "--estimates")["estimates"]))
+        self.assertIn(b"ESTIMATE", self.status(0, "memory", self.good, "--estimates")[0])
+        self.status(2, self.good, "--estimates")
+
+    def test_plot(self):
+        picture = self.dir / "plot & <b>.svg"
+        self.status(1, "memory", self.good, "--vram", "20000", "--sequences", "3", "--plot", picture)
+        root = ElementTree.parse(picture).getroot()
+        texts = ["".join(t.itertext()) for t in root.iter("{http://www.w3.org/2000/svg}text")]
+        for words in ("1 sequence", "3 sequences", "device 19.5 KiB", "full at 118 tokens", "weights 12.2 KiB"):
+            self.assertIn(words, texts)
+        self.assertIn("prefers-color-scheme: dark", picture.read_text())
+        self.status(3, "memory", self.good, "--plot", self.dir / "nowhere" / "plot.svg")
+        hostile = model(self.dir / "a&b<script>\n")
+        self.status(0, "memory", hostile, "--plot", picture)
+        self.assertNotIn("<script>", picture.read_text())
+        ElementTree.parse(picture)
+        self.status(2, self.good, "--plot", picture)
+
     def test_write_errors(self):
         for args in ([self.good], ["--help"], ["--version"], ["rules"], ["explain", "MC306"], ["show", self.good], [self.good, "--format", "json"]):
             with open("/dev/full", "wb") as full:
@@ -213,8 +254,21 @@ class Usage(Base):
         for word in ("--cont=4096", "--vers", "--form=json", "--qui"):
             self.assertIn("written in full", self.wrong(word, self.good))
 
+    def test_engines(self):
+        for words, why in ((["--engine", "ollama"], "generic, llama.cpp"), (["--engine-option", "block"], "block-size"), (["--tp", "0"], "devices"),
+                           (["--engine", "vllm", "--engine-option", "ubatch=64"], "vllm has block-size"), (["--engine-option", "ubatch"], "needs a value"),
+                           (["--engine-option", "swa-full=1"], "takes no value"), (["--engine-option", "ubatch=64", "--engine", "sglang"], "one of llama.cpp"),
+                           (["--tp", "32", "--pp", "32"], "tp times pp"), (["--gpu", "abacus"], "sm"), (["--engine", "generic", "--engine-option", "batch=1"], "no such"),
+                           (["--engine-option", "kv-cache-memory-bytes=much"], "size"), (["--engine-option", "swa-full-tokens-ratio=1.5"], "share")):
+            self.assertIn(why, self.wrong(*words, self.good), words)
+        self.assertIn("or all", self.wrong("memory", "--gpu-layers", "most", self.good))
+        for words in (["--engine", "llama.cpp", "--engine-option", "ubatch=64"], ["--engine-option", "ubatch=64", "--engine-option", "kv-unified"],
+                      ["--engine", "vllm", "--tp", "2", "--pp", "2"], ["--gpu", "H100"], ["--gpu", "sm90"], ["--gpu", "gfx942"], ["--kv-dtype", "auto"]):
+            self.status(0, *words, self.good)
+        self.status(0, "memory", "--engine", "llama.cpp", "--gpu-layers", "all", self.good)
+
     def test_later_options(self):
-        for word in ("--target", "--deep", "--hash", "--gpu", "--tp", "--engine", "--baseline", "--suppress", "--config", "--jobs", "-o"):
+        for word in ("--target", "--deep", "--hash", "--baseline", "--suppress", "--config", "--jobs", "-o"):
             self.assertIn("later version", self.wrong(word, "x", self.good), word)
         for word in ("triage", "lock", "verify"):
             self.assertIn("later version", self.wrong(word, self.good), word)

@@ -74,9 +74,18 @@ fuzz-run: $(FUZZERS)
 	    -artifact_prefix=build/fuzz/$$t- build/fuzz/$$t tests/fuzz/corpus/$$t 2>build/fuzz/$$t.log \
 	  || { tail -40 build/fuzz/$$t.log; exit 1; }; grep -E "stat::(number_of_executed_units|average_exec)" build/fuzz/$$t.log; done
 
-oracle: $(BUILD)/libmodelcheck.so ## compare with the reference readers on N=8000 mutated files of each format
+oracle: oracle-headers oracle-memory ## compare with the reference readers on N=8000 mutated files of each format, and with llama.cpp's memory for MODELS=95 models
+
+oracle-headers: $(BUILD)/libmodelcheck.so
 	@tests/oracle/fetch.sh
 	@$(PYTHON) tests/oracle/oracle.py --lib $(BUILD)/libmodelcheck.so -n $(or $(N),8000)
+
+oracle-memory: $(BUILD)/modelcheck
+	@tests/oracle/fetch.sh
+	@$(PYTHON) tests/oracle/memory_live.py --bin $(BUILD)/modelcheck -n $(or $(MODELS),95)
+
+memory-tables: $(BUILD)/modelcheck ## write the tables of docs/memory.md from the test data and the program's answers
+	@$(PYTHON) tests/memory_tables.py $(BUILD)/modelcheck
 
 $(BUILD)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
@@ -93,5 +102,5 @@ analyze: ## clang-tidy, cppcheck and gcc -fanalyzer; minutes
 	@scripts/setup.sh analyze
 	@tests/analyze.sh $(SOURCES)
 
-.PHONY: setup test check run units cases written snapshots replay sanitize fuzz fuzz-run oracle bench dist analyze
+.PHONY: setup test check run units cases written snapshots replay sanitize fuzz fuzz-run oracle oracle-headers oracle-memory memory-tables bench dist analyze
 .SECONDARY: $(UNIT_BIN) $(REPLAY)

@@ -80,19 +80,38 @@ static unsigned columns_of(FILE *out)
     return isatty(fileno(out)) == 1 && ioctl(fileno(out), TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
+/* What `memory` says beside the floor asks for many floors: only that view pays for it. */
+static void answer(modelcheck *mc)
+{
+    for (size_t i = 0; i < mc->run.n_results; i++) {
+        mc_result  *r = &mc->run.results[i];
+        mc_question q = mc_question_of(&mc->run, r);
+        if (!r->answers && (r->answers = MC_NEW(r->model->arena, mc_answers, 1)) != NULL)
+            mc_answer(&q, mc->options.report.estimates, r->model->arena, r->answers);
+    }
+}
+
 const char *modelcheck_write(modelcheck *mc, FILE *out, const char *format, const char *view)
 {
-    const mc_reporter *r = mc_reporter_find(format ? format : "text");
+    bool               svg = format && strcmp(format, "svg") == 0;
+    const mc_reporter *r = mc_reporter_find(format && !svg ? format : "text");
     mc_report_options  o = mc->options.report;
     o.command = view ? view : "check";
     if (!r)
         return "no such format: text or json";
     if (strcmp(o.command, "check") != 0 && strcmp(o.command, "show") != 0 && strcmp(o.command, "memory") != 0)
         return "no such view: check, show or memory";
+    if (svg && strcmp(o.command, "memory") != 0)
+        return "a picture is a format of the view memory only";
+    if (strcmp(o.command, "memory") == 0)
+        answer(mc);
     o.color = in_color(&mc->options, out);
     o.columns = columns_of(out);
     mc->run.exit_status = modelcheck_status(mc, o.command);
-    r->write(out, &mc->run, &o);
+    if (svg)
+        mc_plot_memory(out, &mc->run);
+    else
+        r->write(out, &mc->run, &o);
     return fflush(out) != 0 || ferror(out) ? "the report could not be written" : NULL;
 }
 

@@ -36,6 +36,10 @@ static const char *set_kv_dtype(mc_options *o, const char *value)
     size_t   comma = mc_str_find(s, ',');
     uint32_t block, bytes;
     part[0] = mc_str_copy(o->arena, mc_str_cut(s, 0, comma));
+    if (mc_str_is(part[0], "auto") && comma == s.n) { /* as the engines spell their default */
+        o->floor.kv_k = o->floor.kv_v = NULL;
+        return NULL;
+    }
     part[1] = comma < s.n ? mc_str_copy(o->arena, mc_str_cut(s, comma + 1, s.n)) : part[0];
     for (int i = 0; i < 2; i++)
         if (part[i].n == 0 || !mc_kv_type(part[i], &block, &bytes))
@@ -125,6 +129,7 @@ SWITCH(quiet, report.quiet)
 SWITCH(verbose, report.verbose)
 SWITCH(tensors, report.tensors)
 SWITCH(tree, report.tree)
+SWITCH(estimates, report.estimates)
 
 /* No project settings are read in this version, so there is nothing to leave out. */
 static const char *set_isolated(mc_options *o, const char *value)
@@ -145,6 +150,14 @@ const mc_option mc_option_table[] = {
     { "context", "N", MC_CMD_MODELS, set_context, "context of the memory floor in tokens; default the model's own, at most 8192" },
     { "sequences", "N", MC_CMD_MODELS, set_sequences, "sequences of the memory floor; default 1" },
     { "kv-dtype", "T[,T]", MC_CMD_MODELS, set_kv_dtype, "cache type, or one for K and one for V: f16, bf16, fp8, q8_0, q4_0, ..." },
+    { "engine", "NAME", MC_CMD_MODELS, mc_set_engine, "whose memory: generic (default), llama.cpp, vllm, sglang or transformers" },
+    { "engine-option", "NAME[=V]", MC_CMD_MODELS, mc_set_engine_option, "a switch of that engine that changes the floor (repeatable): ubatch=2048, ..." },
+    { "tp", "N", MC_CMD_MODELS, mc_set_tp, "devices that each layer is divided over (tensor parallelism); default 1" },
+    { "pp", "N", MC_CMD_MODELS, mc_set_pp, "devices that the layers are divided over (pipeline parallelism); default 1" },
+    { "gpu", "NAME", MC_CMD_MODELS, mc_set_gpu, "the device: h100, rtx-4090, sm90, gfx942, cpu, metal, ..." },
+    { "gpu-layers", "N|all", MC_CMD_MEMORY, mc_set_gpu_layers, "llama.cpp: layers on the devices; the rest, and the embedding, on the host" },
+    { "estimates", NULL, MC_CMD_MEMORY, set_estimates, "also what the floor leaves out (activations, graphs, ...), as ranges that were seen" },
+    { "plot", "FILE.svg", MC_CMD_MEMORY, NULL, "draw memory over context, for one and for several sequences, with the device's line" },
     { "recursive", NULL, MC_CMD_MODELS, set_recursive, "every directory below PATH that holds a model is a model of its own" },
     { "files-from", "FILE", MC_CMD_CHECK, NULL, "read paths from FILE, one a line; - is standard input" },
     { "follow-links", NULL, MC_CMD_MODELS, set_follow_links, "also read through links that leave the directory" },
@@ -170,8 +183,8 @@ const mc_option *mc_option_find(const char *name)
 bool mc_option_later(const char *name)
 {
     static const char *const later[] = {
-        "target", "gpu", "tp", "pp", "platform", "engine", "engine-option", "deep", "hash", "baseline", "write-baseline", "suppress",
-        "config", "rules", "jobs", "plot", "gpu-layers", "log", "mem", "manifest", "error", "age",
+        "target", "platform", "deep", "hash", "baseline", "write-baseline", "suppress",
+        "config", "rules", "jobs", "log", "mem", "manifest", "error", "age",
     };
     for (size_t i = 0; i < MC_COUNT(later); i++)
         if (strcmp(later[i], name) == 0)

@@ -15,6 +15,7 @@ typedef struct {
     mc_arena          *arena;       /* texts of the options */
     mc_scan_options    scan;
     mc_floor_ask       floor;
+    const char        *engine_given, *switch_given, *switch_engine; /* --engine; the first --engine-option and its engine */
     mc_rule_options    rules;
     mc_report_options  report;
     mc_selectors       select, ignore;
@@ -39,6 +40,9 @@ const mc_option *mc_option_find(const char *name); /* NULL if unknown */
 bool mc_option_later(const char *name);            /* documented, but not in this version */
 bool mc_selects(const mc_selectors *s, const mc_rule *r);
 bool mc_selector_hits(const mc_selector *s, const mc_rule *r);
+
+/* engines.c */
+mc_setter mc_set_engine, mc_set_engine_option, mc_set_tp, mc_set_pp, mc_set_gpu_layers, mc_set_gpu;
 
 /* values.c: readers of values; each returns false for what cannot be meant. */
 bool mc_parse_size(mc_str text, uint64_t *out) MC_MUST_USE;  /* "24GiB", "24GB", "1.5KiB", "4096": bytes */

@@ -149,6 +149,7 @@ int modelcheck_run(modelcheck *mc)
     mc->ran = mc->kb_ready = true;
     run->fail_on = mc->options.fail_on;
     run->fail_never = mc->options.fail_never;
+    mc->options.rules.ask = &mc->options.floor;
     run->rules = mc->options.rules;
     if (mc_kb_init(&run->kb).code != MC_OK || !mc_strset_init(&mc->seen, &run->arena, 16))
         add_error(run, MC_STR("knowledge base"), "cannot be decoded, or out of memory");
@@ -166,10 +167,9 @@ int modelcheck_status(const modelcheck *mc, const char *view)
 {
     const mc_run_result *run = &mc->run;
     bool                 check = !view || strcmp(view, "check") == 0, memory = view && strcmp(view, "memory") == 0;
-    uint64_t             margin;
     for (size_t i = 0; i < run->n_results; i++) {
         const mc_result *r = &run->results[i];
-        if (memory && run->rules.vram && mc_fits(&r->floor, run->rules.vram, &margin) == MC_FIT_NO)
+        if (memory && run->rules.vram && mc_fits(&r->floor, run->rules.vram) == MC_FIT_NO)
             return 1;
         for (size_t k = 0; check && !run->fail_never && k < r->findings.n; k++)
             if (!r->findings.v[k].silenced_by && r->findings.v[k].severity >= run->fail_on)

@@ -21,6 +21,9 @@
 
 #define MC_MUST_USE __attribute__((warn_unused_result))
 #define MC_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+/* n / d rounded up, 0 for d = 0; cannot overflow. */
+static inline uint64_t mc_ceil_div(uint64_t n, uint64_t d) { return d ? n / d + (n % d != 0) : 0; }
+
 #define MC_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- text ------------------------------------------------------------------------------------------------- */

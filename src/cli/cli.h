@@ -10,6 +10,7 @@ enum { EXIT_FINDINGS = 1, EXIT_USAGE = 2, EXIT_UNCHECKED = 3 };
 typedef struct {
     modelcheck *mc;
     const char *format;         /* --format, NULL: text */
+    const char *plot;           /* --plot, NULL: no picture */
     const char *files_from;     /* --files-from, NULL: none */
     char      **words; int n;   /* operands behind the command */
 } cli_args;

@@ -1,47 +1,30 @@
-/* The memory floor: bytes that are certain. Weights as a loader keeps them, plus the cache of keys and values for the
- * context and sequences asked for. One token of one head costs width * bytes of the element type, for K and for V. */
-#include "floor/plan.h"
+/* The memory floor: bytes that are certain. Weights as an engine keeps them, plus the cache of keys and values and the state for
+ * the context and sequences asked for, on each device. What stands for all contexts is prepared once. */
+#include "floor/engine.h"
+#include "floor/names.h"
 
 enum { DEFAULT_CONTEXT = 8192 };
 
-typedef struct { const mc_model *m; const mc_kb *kb; const mc_floor_ask *ask; mc_arena *a; mc_floor *f; mc_plan plan; } job;
+static const mc_engine *const engines[] = { &mc_engine_generic, &mc_engine_llama, &mc_engine_vllm, &mc_engine_sglang, &mc_engine_transformers };
 
-static void assume(job *j, int64_t effect, mc_str text)
+const mc_engine *mc_engine_find(const char *name)
 {
-    if (j->f->n_assumptions < MC_MAX_ASSUMPTIONS)
-        j->f->assumptions[j->f->n_assumptions++] = (mc_assumption){ text, effect };
+    for (size_t i = 0; i < MC_COUNT(engines); i++)
+        if (name && mc_str_is(mc_str_of(name), engines[i]->name))
+            return engines[i];
+    return NULL;
 }
 
-static mc_term *add_term(job *j, const char *name, uint64_t bytes, mc_str formula)
+bool mc_engine_known(const char *name)
 {
-    mc_term *t = &j->f->terms[j->f->n_terms++];
-    *t = (mc_term){ .name = mc_str_of(name), .bytes = bytes, .formula = formula };
-    return t;
+    return mc_engine_find(name) != NULL;
 }
 
-/* ---- what was asked for ---- */
-
-static void context(job *j)
-{
-    mc_floor     *f = j->f;
-    const mc_int *own = &j->m->arch.context;
-    f->sequences = j->ask->sequences ? j->ask->sequences : 1;
-    f->context = j->ask->context;
-    if (f->context && own->known && f->context > (uint64_t)own->v)
-        assume(j, 0, mc_format(j->a, "the context asked for is above the model's own maximum of %lld", (long long)own->v));
-    if (f->context)
-        return;
-    f->context = own->known && own->v < DEFAULT_CONTEXT ? (uint64_t)own->v : DEFAULT_CONTEXT;
-    if (!own->known)
-        assume(j, 0, mc_format(j->a, "the model's maximum context is not known: %d tokens are assumed", DEFAULT_CONTEXT));
-    else if (own->v > DEFAULT_CONTEXT)
-        assume(j, 0, mc_format(j->a, "context %d: the model's own maximum is %lld", DEFAULT_CONTEXT, (long long)own->v));
-}
+/* ---- once a model ----------------------------------------------------------------------------------------- */
 
 /* The 16-bit type of the model: by its configuration, else by what most of its tensors are stored in. */
-static const char *model_type16(const job *j)
+static const char *model_type16(const mc_model *m, const mc_kb *kb)
 {
-    const mc_model *m = j->m;
     if (mc_str_is(m->arch.dtype.v, "bfloat16"))
         return "bf16";
     if (m->arch.dtype.known || m->unit == MC_UNIT_GGUF || m->n_components == 0)
@@ -49,173 +32,230 @@ static const char *model_type16(const job *j)
     uint64_t            bf16 = 0, f16 = 0;
     const mc_inventory *inv = &m->components[0].inv;
     for (size_t i = 0; i < inv->names.n; i++) {
-        const mc_dtype *d = mc_kb_dtype(j->kb, inv->first[i]->dtype);
+        const mc_dtype *d = mc_kb_dtype(kb, inv->first[i]->dtype);
         bf16 += d && mc_str_is(d->name, "BF16");
         f16 += d && mc_str_is(d->name, "F16");
     }
     return bf16 > f16 ? "bf16" : "f16";
 }
 
-/* ---- weights ---- */
-
-static void weights(job *j)
+static const char *own_type(const mc_floor_base *b)
 {
-    const mc_model *m = j->m;
-    mc_floor       *f = j->f;
-    f->weights_known = m->weights_bytes.known;
-    if (!f->weights_known)
-        return;
-    uint64_t all = (uint64_t)m->weights_bytes.v, head = 0;
-    if (m->arch.tie.known && m->arch.tie.v && m->heads.embed && m->heads.head)
-        head = m->heads.head->end - m->heads.head->begin;
-    f->weights_bytes = head <= all ? all - head : all;
-    mc_term *t = add_term(j, "weights", f->weights_bytes,
-                          head ? mc_format(j->a, "%llu - %llu", (unsigned long long)all, (unsigned long long)head)
-                               : mc_format(j->a, "sum of %llu tensors", (unsigned long long)m->n_tensors));
-    for (size_t i = 0; i < m->n_files && t->n_from < MC_COUNT(t->from); i++)
-        if (m->files[i].in_read_set && m->files[i].n_tensors)
-            t->from[t->n_from++] = m->files[i].path;
-    if (head)
-        assume(j, -(int64_t)head, mc_format(j->a, "%.*s is tied to the embedding and counted once", MC_FMT(m->heads.head->name)));
-    if (m->arch.mtp_layers.known && m->arch.mtp_layers.v > 0)
-        assume(j, 0, MC_STR("weights of prediction layers, where stored, are counted"));
+    mc_load_quant quant;
+    if (!b->engine->follows_model)
+        return "f16";
+    mc_load_quant_of(b->m, &quant);
+    if (b->engine->narrows && quant.cache_type)
+        return quant.cache_type;
+    return b->engine == &mc_engine_transformers && mc_str_is(b->m->arch.dtype.v, "float32") ? "f32" : b->type16;
 }
 
-/* ---- cache ---- */
-
-/* Bytes of a token: heads * width elements, in blocks of the element type. */
-static bool token_bytes(uint64_t heads, uint64_t width, uint32_t block, uint32_t bytes, uint64_t *out)
+const mc_floor_base *mc_floor_prepare(const mc_model *m, mc_kb *kb, const mc_floor_ask *ask, mc_arena *a)
 {
-    uint64_t blocks = (width + block - 1) / block;
-    return !ckd_mul(out, heads, blocks) && !ckd_mul(out, *out, (uint64_t)bytes);
+    mc_floor_base *b = MC_NEW(a, mc_floor_base, 1);
+    if (!b)
+        return NULL;
+    b->m = m;
+    b->kb = kb;
+    b->engine = mc_engine_find(ask->engine);
+    b->engine = b->engine ? b->engine : &mc_engine_generic;
+    mc_shape_of(m, kb, a, &b->shape);
+    b->type16 = model_type16(m, kb);
+    b->own_type = own_type(b);
+    b->conv_kernel = b->shape.n_states ? mc_conv_kernel(m, kb) : 0;
+    b->state_16 = !mc_asks_f32_state(m);
+    mc_residency_of(m, kb, ask, b->engine, &b->shape, a, &b->weights);
+    return b;
 }
 
-static bool grow(const job *j, uint64_t per_token, uint64_t *out)
+/* ---- one answer ------------------------------------------------------------------------------------------- */
+
+static void assume(mc_floor *f, int64_t effect, mc_str text)
 {
-    return !ckd_mul(out, per_token, j->f->context) && !ckd_mul(out, *out, j->f->sequences);
+    if (f->n_assumptions < MC_MAX_ASSUMPTIONS)
+        f->assumptions[f->n_assumptions++] = (mc_assumption){ text, effect };
 }
 
-typedef struct { uint32_t k_block, k_bytes, v_block, v_bytes; uint64_t k, v, all; } token; /* k, v, all: bytes of one token */
-
-static bool token_of(job *j, token *t)
-{
-    const mc_plan *p = &j->plan;
-    if (!mc_kv_type(j->f->kv_dtype_k, &t->k_block, &t->k_bytes) || !mc_kv_type(j->f->kv_dtype_v, &t->v_block, &t->v_bytes)) {
-        if (p->cache == MC_CACHE_COMPUTED)
-            mc_plan_not(&j->plan, MC_STR("the element type of the cache is not known"));
-        return false;
-    }
-    j->f->overflow = !token_bytes(p->heads, p->k, t->k_block, t->k_bytes, &t->k) || !token_bytes(p->heads, p->v, t->v_block, t->v_bytes, &t->v) ||
-                     !token_bytes(1, p->index, t->k_block, t->k_bytes, &t->all) || ckd_add(&t->all, t->all, t->k) || ckd_add(&t->all, t->all, t->v);
-    return !j->f->overflow;
-}
-
-static mc_str bytes_text(const job *j, uint32_t block, uint32_t bytes)
-{
-    return block == 1 ? mc_format(j->a, "%u", bytes) : mc_format(j->a, "%u/%u", bytes, block);
-}
-
-static mc_str formula(const job *j, const token *t)
-{
-    const mc_plan     *p = &j->plan;
-    mc_str             k = bytes_text(j, t->k_block, t->k_bytes), v = bytes_text(j, t->v_block, t->v_bytes);
-    unsigned long long dk = p->k, dv = p->v, c = j->f->context, s = j->f->sequences;
-    if (dk == dv && t->k_block == t->v_block && t->k_bytes == t->v_bytes)
-        return mc_format(j->a, "2*%.*s*%llu*%.*s*%llu*%llu", MC_FMT(p->heads_text), dk, MC_FMT(k), c, s);
-    return mc_format(j->a, "%.*s*(%llu*%.*s+%llu*%.*s)*%llu*%llu", MC_FMT(p->heads_text), dk, MC_FMT(k), dv, MC_FMT(v), c, s);
-}
-
-static void full_cache(job *j, const token *t)
+static void context(mc_job *j)
 {
     mc_floor *f = j->f;
-    mc_plan  *p = &j->plan;
-    mc_cache  c = { "full", p->layers, f->context, f->sequences, 0, 0 };
+    uint64_t  own = j->shape->max_context;
+    f->sequences = j->ask->sequences ? j->ask->sequences : 1;
+    f->context = j->ask->context;
+    if (f->context && own && f->context > own)
+        assume(f, 0, mc_format(j->a, "the context asked for is above the model's own maximum of %llu", (unsigned long long)own));
+    if (f->context)
+        return;
+    f->context = own && own < DEFAULT_CONTEXT ? own : DEFAULT_CONTEXT;
+    if (!own)
+        assume(f, 0, mc_format(j->a, "the model's maximum context is not known: %d tokens are assumed", DEFAULT_CONTEXT));
+    else if (own > DEFAULT_CONTEXT)
+        assume(f, 0, mc_format(j->a, "context %d: the model's own maximum is %llu", DEFAULT_CONTEXT, (unsigned long long)own));
+}
+
+static mc_term *add_term(mc_floor *f, const char *name, uint64_t bytes, mc_str formula)
+{
+    mc_term *t = &f->terms[f->n_terms < MC_MAX_TERMS ? f->n_terms++ : MC_MAX_TERMS - 1];
+    *t = (mc_term){ .name = mc_str_of(name), .bytes = bytes, .formula = formula };
+    return t;
+}
+
+static mc_str of_ranks(mc_job *j, mc_str formula, uint64_t ranks)
+{
+    if (ranks <= 1 || formula.n == 0)
+        return formula;
+    bool sum = mc_str_contains(formula, " ");
+    return mc_format(j->a, "%s%.*s%s*%llu", sum ? "(" : "", MC_FMT(formula), sum ? ")" : "", (unsigned long long)ranks);
+}
+
+static void cache_terms(mc_job *j, const mc_sums *s, uint64_t ranks)
+{
+    mc_floor *f = j->f;
+    for (size_t i = 0; i < s->n_terms; i++) {
+        mc_term *t = add_term(f, s->terms[i].name.p, mc_times(j, s->terms[i].bytes, ranks), of_ranks(j, s->terms[i].formula, ranks));
+        mc_more_from(t, s->terms[i].from, s->terms[i].n_from);
+    }
+    if (s->padding)
+        add_term(f, "block rounding", mc_times(j, s->padding, ranks),
+                 of_ranks(j, mc_format(j->a, "%llu - %llu", (unsigned long long)s->kv, (unsigned long long)(s->kv - s->padding)), ranks));
+    const struct { const char *name; uint64_t bytes; mc_str formula; } states[] = {
+        { "conv state", s->conv, s->conv_formula }, { "ssm state", s->state, s->state_formula },
+    };
+    for (size_t i = 0; i < MC_COUNT(states); i++)
+        if (states[i].bytes) {
+            mc_term *t = add_term(f, states[i].name, mc_times(j, states[i].bytes, ranks), of_ranks(j, states[i].formula, ranks));
+            for (size_t g = 0; g < j->shape->n_states; g++)
+                mc_more_from(t, j->shape->states[g].from, j->shape->states[g].n_from);
+        }
+    if (s->state_padding) {
+        uint64_t own = s->conv + s->state;
+        add_term(f, "state rounding", mc_times(j, s->state_padding, ranks),
+                 of_ranks(j, mc_format(j->a, "%llu - %llu", (unsigned long long)(own + s->state_padding), (unsigned long long)own), ranks));
+    }
+    f->n_caches = s->n_caches;
+    for (size_t i = 0; i < s->n_caches; i++) {
+        f->caches[i] = s->caches[i];
+        f->caches[i].k_bytes = mc_times(j, f->caches[i].k_bytes, ranks);
+        f->caches[i].v_bytes = mc_times(j, f->caches[i].v_bytes, ranks);
+    }
+    f->kv_bytes_per_token = mc_times(j, s->per_token, ranks);
+    f->pool = s->pool;
+}
+
+/* What the cache of one token would take if every layer kept everything: only where the shape says that this is a bound. */
+static void bound(mc_job *j)
+{
+    uint32_t  kb, kn, vb, vn;
+    mc_floor *f = j->f;
     uint64_t  bytes;
-    if (p->k % t->k_block != 0 || p->v % t->v_block != 0) {
-        mc_plan_not(p, mc_format(j->a, "heads of %llu and %llu elements are no whole number of %.*s and %.*s blocks", (unsigned long long)p->k,
-                                 (unsigned long long)p->v, MC_FMT(f->kv_dtype_k), MC_FMT(f->kv_dtype_v)));
+    if (!j->shape->bound_known || !mc_kv_type(f->kv_dtype_k, &kb, &kn) || !mc_kv_type(f->kv_dtype_v, &vb, &vn))
         return;
+    bool     k_wider = (uint64_t)kn * vb >= (uint64_t)vn * kb;
+    uint64_t block = k_wider ? kb : vb, each = k_wider ? kn : vn;
+    f->bound_known = !ckd_mul(&bytes, mc_ceil_div(j->shape->bound_elements, block), each);
+    f->upper_bound_per_token = f->bound_known ? bytes : 0;
+}
+
+static void not_computed(mc_floor *f, mc_str reason)
+{
+    f->cache = MC_CACHE_NOT_COMPUTED;
+    f->cache_reason = reason;
+    f->kv_bytes = f->kv_bytes_per_token = f->state_bytes = 0;
+    f->n_caches = 0;
+    f->pool = (mc_pool){ 0 };
+    f->n_terms = f->weights_known ? 1 : 0;
+    for (size_t i = 0; i < f->n_devices; i++) {
+        mc_device_floor *d = &f->devices[i];
+        d->kv_bytes = d->k_bytes = d->v_bytes = d->state_bytes = 0;
+        d->floor_bytes = d->weights_bytes;
     }
-    if (!grow(j, t->k, &c.k_bytes) || !grow(j, t->v, &c.v_bytes) || ckd_add(&bytes, c.k_bytes, c.v_bytes)) {
-        f->overflow = true;
+}
+
+/* Sums over the devices; the weights come first among the terms. */
+static void totals(mc_job *j)
+{
+    mc_floor *f = j->f;
+    f->weights_bytes = f->kv_bytes = f->state_bytes = f->floor_bytes = f->device_bytes = 0;
+    for (size_t i = 0; i < f->n_devices; i++) {
+        mc_device_floor *d = &f->devices[i];
+        d->floor_bytes = mc_plus(j, d->weights_bytes, mc_plus(j, d->kv_bytes, d->state_bytes));
+        f->weights_bytes = mc_plus(j, f->weights_bytes, d->weights_bytes);
+        f->kv_bytes = mc_plus(j, f->kv_bytes, d->kv_bytes);
+        f->state_bytes = mc_plus(j, f->state_bytes, d->state_bytes);
+        f->floor_bytes = mc_plus(j, f->floor_bytes, d->floor_bytes);
+        if (d->floor_bytes > f->device_bytes && !(f->n_devices > 1 && mc_str_is(mc_str_of(d->name), "host")))
+            f->device_bytes = d->floor_bytes;
+    }
+    if (!f->weights_known)
         return;
-    }
-    f->kv_bytes = bytes;
-    f->kv_bytes_per_token = t->all;
-    f->caches[f->n_caches++] = c;
-    mc_term *term = add_term(j, "kv cache", bytes, formula(j, t));
-    for (size_t i = 0; i < p->n_from; i++)
-        term->from[term->n_from++] = p->from[i];
+    const mc_term *own = &j->base->weights.term;
+    for (size_t i = f->n_terms < MC_MAX_TERMS ? f->n_terms++ : MC_MAX_TERMS - 1; i > 0; i--)
+        f->terms[i] = f->terms[i - 1];
+    f->terms[0] = *own;
+    f->terms[0].bytes = f->weights_bytes;
+    if (f->n_devices > 1)
+        f->terms[0].formula = mc_devices_formula(j);
 }
 
-/* What the configuration leaves out and its class supplies: certain only as long as the class does not change. */
-static void supplied(job *j)
+static void types(mc_job *j)
 {
-    const mc_arch *a = &j->m->arch;
-    const struct { const mc_int *fact; const char *name; } facts[] = {
-        { &a->layers, "the number of layers" }, { &a->kv_heads, "the number of key/value heads" }, { &a->head_dim, "the head width" },
-    };
-    for (size_t i = 0; i < MC_COUNT(facts); i++)
-        if (mc_str_starts(facts[i].fact->from.where, "default of "))
-            assume(j, 0, mc_format(j->a, "%s is not in the configuration: %lld, %.*s", facts[i].name, (long long)facts[i].fact->v, MC_FMT(facts[i].fact->from.where)));
+    const mc_floor_ask *ask = j->ask;
+    const char         *own = j->base->own_type;
+    j->f->kv_dtype_k = mc_str_of(ask->kv_k ? ask->kv_k : own);
+    j->f->kv_dtype_v = mc_str_of(ask->kv_v ? ask->kv_v : ask->kv_k ? ask->kv_k : own);
 }
 
-static void cache(job *j)
+static void copy_assumptions(mc_floor *f, const mc_assumption *from, size_t n)
 {
-    token    t = { 0 };
-    mc_plan *p = &j->plan;
-    bool     fits = p->bound && token_of(j, &t);
-    if (p->cache == MC_CACHE_COMPUTED && !p->bound)
-        mc_plan_not(p, MC_STR("layers, heads or widths are not known"));
-    if (p->cache == MC_CACHE_COMPUTED && fits)
-        full_cache(j, &t);
-    if (p->cache == MC_CACHE_COMPUTED)
-        supplied(j);
-    if (p->cache == MC_CACHE_COMPUTED && j->f->overflow)
-        mc_plan_not(p, MC_STR("the product of layers, heads, widths and context does not fit 64 bits"));
-    j->f->bound_known = fits && p->cache == MC_CACHE_NOT_COMPUTED;
-    j->f->upper_bound_per_token = j->f->bound_known ? t.all : 0;
+    for (size_t i = 0; i < n; i++)
+        assume(f, from[i].effect_bytes, from[i].text);
 }
 
-static const char *no_cache(const mc_model *m)
+void mc_floor_answer(const mc_floor_base *base, const mc_floor_ask *ask, mc_arena *a, mc_floor *out)
 {
-    static const struct { mc_kind kind; const char *why; } kinds[] = {
-        { MC_KIND_ADAPTER, "an adapter has no cache of its own: it belongs to the base model" },
-        { MC_KIND_PROJECTOR, "a projector has no attention cache" },
-        { MC_KIND_VOCAB, "a vocabulary has no attention cache" },
-        { MC_KIND_IMATRIX, "an importance matrix has no attention cache" },
-        { MC_KIND_STATIC_EMBEDDING, "a static embedding has no attention cache" },
-        { MC_KIND_SENTENCE, "an embedding model has no attention cache" },
-        { MC_KIND_ENCODER, "an encoder has no attention cache" },
-        { MC_KIND_DIFFUSERS, "a diffusion pipeline has no attention cache" },
-    };
-    for (size_t i = 0; i < MC_COUNT(kinds); i++)
-        if (m->kind == kinds[i].kind)
-            return kinds[i].why;
-    return NULL;
-}
-
-void mc_floor_compute(const mc_model *m, const mc_kb *kb, const mc_floor_ask *ask, mc_arena *a, mc_floor *out)
-{
-    *out = (mc_floor){ .engine = "generic" };
-    job         j = { .m = m, .kb = kb, .ask = ask, .a = a, .f = out, .plan = { .cache = MC_CACHE_COMPUTED } };
-    const char *type16 = model_type16(&j);
-    out->kv_dtype_k = mc_str_of(ask->kv_k ? ask->kv_k : type16);
-    out->kv_dtype_v = mc_str_of(ask->kv_v ? ask->kv_v : ask->kv_k ? ask->kv_k : type16);
+    *out = (mc_floor){ .engine = base->engine->name, .weights_known = base->weights.known, .cache = MC_CACHE_COMPUTED };
+    mc_job j = { .base = base, .ask = ask, .shape = &base->shape, .a = a, .f = out };
+    bool   computed = base->shape.cache == MC_CACHE_COMPUTED;
+    types(&j);
     context(&j);
-    weights(&j);
-    const char *none = no_cache(m);
-    if (none)
-        j.plan = (mc_plan){ .cache = MC_CACHE_NONE, .reason = mc_str_of(none) };
-    else if (m->unit == MC_UNIT_GGUF)
-        mc_plan_gguf(m, kb, a, &j.plan);
-    else
-        mc_plan_config(m, kb, out->context, a, &j.plan);
-    cache(&j);
-    out->cache = j.plan.cache == MC_CACHE_COMPUTED ? MC_CACHE_COMPUTED : j.plan.cache == MC_CACHE_NONE ? MC_CACHE_NONE : MC_CACHE_NOT_COMPUTED;
-    out->cache_reason = out->cache == MC_CACHE_COMPUTED ? MC_STR("") : j.plan.reason;
-    if (ckd_add(&out->floor_bytes, out->weights_bytes, out->kv_bytes)) {
-        out->floor_bytes = UINT64_MAX;
+    copy_assumptions(out, base->weights.assumptions, base->weights.n_assumptions);
+    if (computed)
+        copy_assumptions(out, base->shape.assumptions, base->shape.n_assumptions);
+    for (size_t g = 0; computed && g < base->shape.n_keeps; g++)
+        if (base->shape.keeps[g].mtp && ask->switches.speculative == 0)
+            assume(out, 0, mc_format(a, "the cache of prediction layers (%llu) is not counted", (unsigned long long)base->shape.keeps[g].layers));
+    mc_sums  whole = { 0 };
+    uint64_t ranks = 1;
+    mc_devices(&j, computed, &whole, &ranks);
+    if (computed)
+        cache_terms(&j, &whole, ranks);
+    if (!computed) {
+        out->cache = base->shape.cache == MC_CACHE_NONE ? MC_CACHE_NONE : MC_CACHE_NOT_COMPUTED;
+        out->cache_reason = base->shape.reason;
+    }
+    totals(&j);
+    if (j.refusal.n || (j.overflow && computed)) {
+        out->overflow = j.overflow && j.refusal.n == 0;
+        not_computed(out, j.refusal.n ? j.refusal : MC_STR("the product of layers, heads, widths and context does not fit 64 bits"));
+        j.overflow = false;
+        bool over = out->overflow;
+        out->n_terms = 0;
+        totals(&j);
+        out->overflow = over;
+    }
+    if (out->cache == MC_CACHE_NOT_COMPUTED)
+        bound(&j);
+    if (j.overflow || base->weights.overflow) {
+        out->floor_bytes = out->device_bytes = UINT64_MAX;
         out->overflow = true;
     }
+}
+
+void mc_floor_compute(const mc_model *m, mc_kb *kb, const mc_floor_ask *ask, mc_arena *a, mc_floor *out)
+{
+    const mc_floor_base *base = mc_floor_prepare(m, kb, ask, a);
+    if (base)
+        mc_floor_answer(base, ask, a, out);
+    else
+        *out = (mc_floor){ .engine = "generic", .cache = MC_CACHE_NOT_COMPUTED, .cache_reason = MC_STR("out of memory"), .sequences = 1 };
 }

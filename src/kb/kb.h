@@ -34,6 +34,7 @@ struct mc_kb {
     size_t    n_st_dtypes;
     void     *gguf;                     /* private: decoded rules/gguf-architectures.json */
     void     *quants;                   /* private: decoded rules/quants/ */
+    void     *families;                 /* private: decoded rules/families/ */
 };
 
 mc_err mc_kb_init(mc_kb *kb) MC_MUST_USE;
@@ -60,13 +61,12 @@ bool mc_kb_next_default(const mc_kb *kb, mc_str model_type, const char **cursor,
 
 bool mc_kb_builtin(mc_kb *kb, mc_str model_type_or_architecture);
 
-/* ---- cache shapes: rules/cache-shapes.tsv ----------------------------------------------------------------- */
+/* ---- families of architectures: rules/families/ ------------------------------------------------------------ */
 
-/* How the attention cache of a model_type or GGUF architecture is shaped: "full", "window", "switch", "layers" (these four
- * depend on keys of the model, see floor/), "none", or the name of a shape that is not computed; then `reason` says which.
- * bound: all layers at full width and full context are an upper bound. */
-typedef struct { mc_str shape; bool bound; mc_str reason; } mc_cache_shape;
-bool mc_kb_cache_shape(const mc_kb *kb, bool gguf, mc_str name, mc_cache_shape *out);
+/* The entry of a model_type, or of a GGUF architecture: what kind of cache it has and by which keys. NULL: not known.
+ * The members are described in docs/memory.md; floor/ reads them. */
+const mc_value *mc_kb_family(mc_kb *kb, bool gguf, mc_str name);
+bool            mc_family_is(const mc_value *family, const char *key, const char *word); /* the member is that text */
 
 /* ---- GGUF architectures: rules/gguf-architectures.json ---------------------------------------------------- */
 
@@ -108,6 +108,12 @@ bool mc_quant_name_eq(mc_str a, mc_str b);                                    /*
 typedef enum { MC_NUMBER_ABSENT, MC_NUMBER_GOOD, MC_NUMBER_TEXT /* good, but in quotes */, MC_NUMBER_BAD } mc_number_state;
 typedef struct { mc_number_state state; double v; mc_str key; const mc_value *value; } mc_number;
 mc_number mc_quant_number(const mc_value *spec, const mc_value *block);
+
+/* ---- accelerators: rules/gpus.tsv ------------------------------------------------------------------------- */
+
+/* target: "sm90", "gfx942", "-"; backend: "cuda", "rocm", "metal", ...; capability: 90 of sm90, 0 for others. */
+typedef struct { mc_str name, target, backend; unsigned capability; } mc_kb_gpu;
+bool mc_kb_gpu_find(mc_arena *a, mc_str name, mc_kb_gpu *out) MC_MUST_USE;    /* by name, alias, smNN or gfxNNN */
 
 /* ---- predicates (later frameworks, detection and users' rules) -------------------------------------------- */
 /* see docs/architecture.md: one three-valued evaluator over named facts; it arrives with the framework matrix. */

@@ -154,27 +154,9 @@ mc_str mc_rules_date(mc_arena *a)
     return newer(a, "dtypes.json", newer(a, "ggml-types.json", MC_STR("")));
 }
 
-bool mc_floor_known(const mc_floor *f)
+mc_question mc_question_of(mc_run_result *run, const mc_result *r)
 {
-    return f->weights_known && f->cache != MC_CACHE_NOT_COMPUTED && !f->overflow;
-}
-
-mc_fit mc_fits(const mc_floor *f, uint64_t vram, uint64_t *margin)
-{
-    *margin = vram / 10 > UINT64_C(1) << 30 ? vram / 10 : UINT64_C(1) << 30;
-    if (!f->weights_known)
-        return MC_FIT_UNKNOWN;
-    if (!mc_floor_known(f))
-        return f->weights_bytes > vram ? MC_FIT_NO : MC_FIT_UNKNOWN;
-    if (f->floor_bytes > vram)
-        return MC_FIT_NO;
-    return vram - f->floor_bytes < *margin ? MC_FIT_TIGHT : MC_FIT_YES;
-}
-
-const char *mc_fit_name(mc_fit fit)
-{
-    static const char *const names[] = { [MC_FIT_UNKNOWN] = NULL, [MC_FIT_NO] = "does-not-fit", [MC_FIT_TIGHT] = "tight", [MC_FIT_YES] = "fits" };
-    return names[fit];
+    return (mc_question){ .m = r->model, .kb = &run->kb, .ask = run->rules.ask, .floor = &r->floor, .vram = run->rules.vram };
 }
 
 /* ---- coverage --------------------------------------------------------------------------------------------- */

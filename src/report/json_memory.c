@@ -40,30 +40,7 @@ static void terms(mc_out *o, const mc_floor *f)
     mc_js_close(o, ']');
 }
 
-static void devices(mc_out *o, const mc_floor *f, uint64_t vram)
-{
-    bool whole = mc_floor_known(f);
-    mc_js_open(o, "devices", '[', false);
-    mc_js_open(o, NULL, '{', true);
-    mc_js_str(o, "name", MC_STR("gpu0"));
-    mc_js_known(o, "weights_bytes", f->weights_known, f->weights_bytes);
-    mc_js_known(o, "kv_bytes", f->cache != MC_CACHE_NOT_COMPUTED, f->kv_bytes);
-    mc_js_known(o, "state_bytes", f->cache != MC_CACHE_NOT_COMPUTED, f->state_bytes);
-    mc_js_known(o, "floor_bytes", whole, f->floor_bytes);
-    mc_js_close(o, '}');
-    mc_js_close(o, ']');
-    if (vram == 0)
-        return;
-    uint64_t margin;
-    mc_fit   fit = mc_fits(f, vram, &margin);
-    mc_js_open(o, "fit", '{', true);
-    mc_js_u64(o, "vram_bytes", vram);
-    mc_js_u64(o, "margin_bytes", margin);
-    mc_js_text(o, "verdict", mc_str_of(mc_fit_name(fit)));
-    mc_js_close(o, '}');
-}
-
-void mc_json_memory(mc_out *o, const mc_result *r, const mc_run_result *run, bool whole)
+void mc_json_memory(mc_out *o, const mc_result *r, bool whole)
 {
     static const char *const words[] = { [MC_CACHE_COMPUTED] = "computed", [MC_CACHE_NOT_COMPUTED] = "not-computed", [MC_CACHE_NONE] = "none" };
     const mc_floor *f = &r->floor;
@@ -83,12 +60,12 @@ void mc_json_memory(mc_out *o, const mc_result *r, const mc_run_result *run, boo
     mc_js_known(o, "state_bytes", cache, f->state_bytes);
     mc_js_known(o, "floor_bytes", mc_floor_known(f), f->floor_bytes);
     mc_js_open(o, "per_device", '[', true);
-    if (mc_floor_known(f))
-        mc_js_u64(o, NULL, f->floor_bytes);
+    for (size_t i = 0; mc_floor_known(f) && i < (f->n_devices ? f->n_devices : 1); i++)
+        mc_js_u64(o, NULL, f->n_devices ? f->devices[i].floor_bytes : f->floor_bytes);
     mc_js_close(o, ']');
     terms(o, f);
     if (whole)
-        devices(o, f, run->rules.vram);
+        mc_json_answers(o, f, r->answers);
     mc_js_close(o, '}');
 }
 

@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void put_term(mc_out *o, const mc_term *t)
 {
@@ -31,6 +32,8 @@ static void put_floor(mc_out *o, const mc_floor *f)
     }
     mc_put(o, mc_floor_known(f) ? "  floor         " : "  at least      ");
     mc_put_size(o, mc_floor_known(f) ? f->floor_bytes : f->weights_bytes);
+    if (strcmp(f->engine, "generic") != 0)
+        mc_putf(o, "   in %s", f->engine);
     mc_putf(o, "   context %" PRIu64 ", %" PRIu64 " sequence%s", f->context, f->sequences, f->sequences == 1 ? "" : "s");
     if (f->cache == MC_CACHE_COMPUTED) {
         mc_put(o, ", cache ");
@@ -64,26 +67,6 @@ static void put_caches(mc_out *o, const mc_floor *f)
     }
 }
 
-static void put_fit(mc_out *o, const mc_floor *f, uint64_t vram)
-{
-    uint64_t margin, need = mc_floor_known(f) ? f->floor_bytes : f->weights_bytes;
-    mc_fit   fit = mc_fits(f, vram, &margin);
-    mc_put(o, "  vram          ");
-    mc_put_size(o, vram);
-    if (fit == MC_FIT_UNKNOWN) {
-        mc_put(o, f->weights_known ? ": the weights fit; the cache is not known\n" : ": not known, no weights were read\n");
-        return;
-    }
-    mc_put(o, fit == MC_FIT_NO ? ": does not fit, " : fit == MC_FIT_TIGHT ? ": tight, " : ": fits, ");
-    mc_put_size(o, fit == MC_FIT_NO ? need - vram : vram - need);
-    mc_put(o, fit == MC_FIT_NO ? " too much\n" : " left for activations and the runtime");
-    if (fit != MC_FIT_NO) {
-        mc_put(o, " (at least ");
-        mc_put_size(o, margin);
-        mc_put(o, " is usual)\n");
-    }
-}
-
 void mc_text_memory(FILE *out, const mc_run_result *run, const mc_report_options *options)
 {
     mc_out o = { .f = out, .color = options->color };
@@ -95,8 +78,7 @@ void mc_text_memory(FILE *out, const mc_run_result *run, const mc_report_options
             put_term(&o, &f->terms[k]);
         put_floor(&o, f);
         put_caches(&o, f);
-        if (run->rules.vram)
-            put_fit(&o, f, run->rules.vram);
+        mc_text_answers(&o, f, run->results[i].answers);
         for (size_t k = 0; k < f->n_assumptions; k++) {
             mc_put(&o, "  assumed       ");
             mc_put_text(&o, f->assumptions[k].text);

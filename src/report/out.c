@@ -82,6 +82,20 @@ void mc_put_text(mc_out *o, mc_str s)
         i += put_char(o->f, s, i, &width);
 }
 
+void mc_put_xml(mc_out *o, mc_str s)
+{
+    static const struct { char c; const char *entity; } entities[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '"', "&quot;" }, { '\'', "&#39;" } };
+    size_t width = 0;
+    for (size_t i = 0; i < s.n;) {
+        size_t e = 0;
+        while (e < MC_COUNT(entities) && entities[e].c != s.p[i])
+            e++;
+        if (e < MC_COUNT(entities))
+            fputs(entities[e].entity, o->f);
+        i += e < MC_COUNT(entities) ? 1 : put_char(o->f, s, i, &width);
+    }
+}
+
 size_t mc_text_width(mc_str s)
 {
     size_t width = 0;

@@ -27,6 +27,7 @@ void mc_put_styled(mc_out *o, mc_style style, mc_str hostile);
 void mc_put_size(mc_out *o, uint64_t bytes);                            /* "3.71 GiB" */
 void mc_put_number(mc_out *o, uint64_t n);                              /* "7.62 B", exact below 1,000 */
 void mc_put_plural(mc_out *o, uint64_t n, const char *noun);            /* "2 shards" */
+void mc_put_xml(mc_out *o, mc_str hostile);                             /* as text or attribute of an XML document */
 size_t mc_text_width(mc_str hostile);                                   /* columns that mc_put_text takes, about */
 
 /* ---- JSON ---- */

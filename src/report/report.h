@@ -4,12 +4,13 @@
 #define MODELCHECK_REPORT_H
 #include <stdio.h>
 
+#include "floor/answers.h"
 #include "floor/floor.h"
 #include "report/out.h"
 #include "rules/rule.h"
 
 /* One model and all that was found out about it. */
-typedef struct { mc_model *model; mc_floor floor; mc_findings findings; } mc_result;
+typedef struct { mc_model *model; mc_floor floor; mc_answers *answers; /* `memory` only, else NULL */ mc_findings findings; } mc_result;
 typedef struct { mc_str path, message; } mc_failure; /* a path that could not be opened */
 
 typedef struct {
@@ -26,6 +27,7 @@ typedef struct {
 typedef struct {
     bool color, quiet, verbose;
     bool tensors, tree;               /* show --tensors, --tree */
+    bool estimates;                   /* memory --estimates */
     const char *command;              /* "check", "show", "memory" */
     unsigned    columns;              /* of the terminal, for what adapts its width; 0: not known */
 } mc_report_options;
@@ -44,6 +46,7 @@ typedef struct { mc_mix_row *rows; size_t n; } mc_mix;
 
 /* The dtypes of the read set, most bytes first. Empty when no header was parsed, or out of memory. */
 mc_mix      mc_dtype_mix(const mc_run_result *run, const mc_model *m, mc_arena *a);
+mc_question mc_question_of(mc_run_result *run, const mc_result *r); /* to be asked of the floor (floor/answers.h) */
 bool        mc_tensors_known(const mc_model *m);             /* a header of the read set was understood */
 size_t      mc_read_files(const mc_model *m);                /* how many files a loader would open */
 const char *mc_format_name(const mc_model *m);               /* "safetensors", "mixed", ...; NULL: no weights */
@@ -52,12 +55,6 @@ bool        mc_bits_per_weight(const mc_model *m, double *out);
 const char *mc_gguf_label(const mc_model *m);                /* "Q4_K_M" by general.file_type, NULL if none */
 uint64_t    mc_active_parameters(const mc_model *m, bool *known);
 mc_str      mc_rules_date(mc_arena *a);                      /* newest date of the embedded data, "" if none */
-
-/* Does the floor fit `vram` bytes? The margin is the larger of 1 GiB and a tenth. */
-typedef enum { MC_FIT_UNKNOWN /* the weights fit, the cache is not known */, MC_FIT_NO, MC_FIT_TIGHT, MC_FIT_YES } mc_fit;
-mc_fit      mc_fits(const mc_floor *f, uint64_t vram, uint64_t *margin);
-const char *mc_fit_name(mc_fit fit);                         /* "does-not-fit", ...; NULL: unknown */
-bool        mc_floor_known(const mc_floor *f);               /* floor_bytes holds: weights and cache are both known */
 
 /* Why a file was not judged by its content, or NULL. */
 const char *mc_not_evaluated(const mc_model *m, const mc_file *f, mc_arena *a);
@@ -77,7 +74,8 @@ bool mc_write_rules(FILE *out, const mc_rule *rule, const char *format) MC_MUST_
 /* ---- parts shared by the reporters ------------------------------------------------------------------------ */
 
 void mc_json_head(mc_out *o, mc_arena *a);                                                     /* opens the document */
-void mc_json_memory(mc_out *o, const mc_result *r, const mc_run_result *run, bool whole);      /* whole: the memory view */
+void mc_json_memory(mc_out *o, const mc_result *r, bool whole);                                /* whole: the memory view */
+void mc_json_answers(mc_out *o, const mc_floor *f, const mc_answers *a);
 void mc_json_tensors(mc_out *o, const mc_result *r, const mc_run_result *run);
 void mc_text_header(mc_out *o, const mc_run_result *run, const mc_result *r);
 void mc_text_memory_line(mc_out *o, const char *label, const mc_floor *f);
@@ -91,7 +89,9 @@ void mc_json_quantization(mc_out *o, const mc_model *m, const mc_mix *mix, mc_ar
 void mc_json_quant_mix(mc_out *o, const mc_model *m);                                          /* by module class */
 void mc_json_modules(mc_out *o, const mc_model *m);
 void mc_text_show(FILE *out, const mc_run_result *run, const mc_report_options *o);
+void mc_text_answers(mc_out *o, const mc_floor *f, const mc_answers *a);
 void mc_text_memory(FILE *out, const mc_run_result *run, const mc_report_options *o);
+void mc_plot_memory(FILE *out, mc_run_result *run);                                            /* SVG: memory over context */
 void mc_text_tree(mc_out *o, const mc_run_result *run, const mc_model *m, mc_arena *a);        /* names folded into a tree */
 
 #endif

@@ -131,6 +131,23 @@ static void weights_line(mc_out *o, const mc_run_result *run, const mc_model *m)
     mc_arena_free(&a);
 }
 
+/* "(8192 tokens × 1 sequence × 56 KiB, fp16)"; without the product where windows and rounding make it something else. */
+static void cache_words(mc_out *o, const mc_floor *f)
+{
+    uint64_t each;
+    bool     plain = !ckd_mul(&each, f->kv_bytes_per_token, f->context) && !ckd_mul(&each, each, f->sequences) && each == f->kv_bytes;
+    mc_putf(o, " (%" PRIu64 " tokens%s%" PRIu64 " sequence%s%s", f->context, plain ? " × " : ", ", f->sequences, f->sequences == 1 ? "" : "s", plain ? " × " : "");
+    if (plain)
+        mc_put_size(o, f->kv_bytes_per_token);
+    mc_put(o, ", ");
+    mc_put_text(o, f->kv_dtype_k);
+    if (!mc_str_eq(f->kv_dtype_k, f->kv_dtype_v)) {
+        mc_put(o, "/");
+        mc_put_text(o, f->kv_dtype_v);
+    }
+    mc_put(o, ")");
+}
+
 void mc_text_memory_line(mc_out *o, const char *label, const mc_floor *f)
 {
     if (!f->weights_known)
@@ -139,6 +156,8 @@ void mc_text_memory_line(mc_out *o, const char *label, const mc_floor *f)
     mc_put(o, label);
     mc_put(o, mc_floor_known(f) ? "floor " : "at least ");
     mc_put_size(o, mc_floor_known(f) ? f->floor_bytes : f->weights_bytes);
+    if (strcmp(f->engine, "generic") != 0)
+        mc_putf(o, " in %s", f->engine);
     if (!cached) {
         mc_put(o, mc_floor_known(f) ? " = weights" : ": weights; KV cache not computed");
         if (f->cache_reason.n) {
@@ -152,15 +171,8 @@ void mc_text_memory_line(mc_out *o, const char *label, const mc_floor *f)
     mc_put_size(o, f->weights_bytes);
     mc_put(o, " + KV cache ");
     mc_put_size(o, f->kv_bytes);
-    mc_putf(o, " (%" PRIu64 " tokens × %" PRIu64 " sequence%s × ", f->context, f->sequences, f->sequences == 1 ? "" : "s");
-    mc_put_size(o, f->kv_bytes_per_token);
-    mc_put(o, ", ");
-    mc_put_text(o, f->kv_dtype_k);
-    if (!mc_str_eq(f->kv_dtype_k, f->kv_dtype_v)) {
-        mc_put(o, "/");
-        mc_put_text(o, f->kv_dtype_v);
-    }
-    mc_put(o, ")");
+    if (f->kv_bytes)
+        cache_words(o, f);
     if (f->state_bytes) {
         mc_put(o, " + state ");
         mc_put_size(o, f->state_bytes);

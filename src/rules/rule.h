@@ -47,7 +47,11 @@ typedef struct mc_hits mc_hits;       /* the hits of one rule */
 typedef struct { mc_finding *v; size_t n, cap; mc_hits *hits; size_t n_hits, cap_hits; mc_arena *arena; mc_finding scratch; } mc_findings;
 
 /* What options add to the facts. */
-typedef struct { bool require_weights; uint64_t vram; /* bytes per device, 0: not given */ } mc_rule_options;
+typedef struct {
+    bool     require_weights;
+    uint64_t vram;                    /* bytes per device, 0: not given */
+    const mc_floor_ask *ask;          /* what the floor was asked for; NULL: nothing in particular */
+} mc_rule_options;
 
 typedef struct {
     const mc_model        *model;

@@ -16,11 +16,10 @@ void mc_rule_geometry_unknown(mc_check *cx)
     const mc_model *m = cx->model;
     const mc_doc   *d = mc_model_doc(m, 0, MC_ROLE_CONFIG);
     const mc_arch  *a = &m->arch;
-    mc_cache_shape  shape;
     if (!d || !mc_is(d->root, MC_OBJECT) || m->unit == MC_UNIT_GGUF)
         return;
     mc_str type = a->model_type.known ? a->model_type.v : mc_as_str(mc_get(d->root, "model_type"));
-    if (type.n == 0 || mc_kb_has_type(cx->kb, type) || mc_kb_cache_shape(cx->kb, false, type, &shape) || of_no_interest(cx, type))
+    if (type.n == 0 || mc_kb_has_type(cx->kb, type) || mc_kb_family(cx->kb, false, type) || of_no_interest(cx, type))
         return;
     const char *missing = !a->layers.known ? "number of layers" : !a->heads.known ? "number of heads" : !a->hidden.known && !a->head_dim.known ? "width" : NULL;
     if (!missing)

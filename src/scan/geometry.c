@@ -16,8 +16,9 @@ typedef struct { size_t fact; int64_t max; unsigned flags; const char *const *na
 #define FACT(member, max, flags, ...) { offsetof(mc_arch, member), (max), (flags), NAMES(__VA_ARGS__) }
 
 static const spelling spellings[] = {
-    FACT(layers, 10000, 0, "num_hidden_layers", "n_layer", "num_layers", "n_layers", "decoder_layers", "num_decoder_layers"),
-    FACT(hidden, 1 << 24, 0, "hidden_size", "n_embd", "n_embed", "d_model", "dim"),
+    FACT(layers, 10000, 0, "num_hidden_layers", "n_layer", "num_layers", "n_layers", "decoder_layers", "num_decoder_layers",
+         "num_transformer_layers"),
+    FACT(hidden, 1 << 24, 0, "hidden_size", "n_embd", "n_embed", "d_model", "dim", "model_dim"),
     FACT(heads, 1 << 16, 0, "num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads"),
     FACT(kv_heads, 1 << 16, 0, "num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num", "num_attention_groups",
          "num_multi_query_heads", "/attn_config/kv_n_heads", "n_kv_heads"),
@@ -25,7 +26,7 @@ static const spelling spellings[] = {
     FACT(v_head_dim, 1 << 16, 0, "v_head_dim"),
     FACT(vocab, INT64_C(1) << 32, 0, "vocab_size", "padded_vocab_size"),
     FACT(context, INT64_C(1) << 40, 0, "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length",
-         "max_sequence_length", "max_target_positions", "context_length"),
+         "max_sequence_length", "max_target_positions", "context_length", "max_context_length"),
     FACT(intermediate, 1 << 26, 0, "intermediate_size", "n_inner", "ffn_hidden_size", "d_ff", "ffn_dim", "decoder_ffn_dim", "hidden_dim"),
     FACT(experts, 1 << 20, 0, "num_experts", "moe_num_experts", "n_routed_experts", "num_local_experts", "/ffn_config/moe_num_experts",
          "/moe/num_experts"),
@@ -218,7 +219,7 @@ static void tie(mc_geo *g, const mc_value *root)
             g->m->arch.tie = (mc_bool){ true, mc_str_is(d.value, "true"), { g->file, mc_format(g->m->arena, "default of %.*s", MC_FMT(types[i])) } };
 }
 
-void mc_geometry(mc_model *m, const mc_kb *kb)
+void mc_geometry(mc_model *m, mc_kb *kb)
 {
     if (m->unit == MC_UNIT_GGUF) {
         mc_geometry_gguf(m, kb);

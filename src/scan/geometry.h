@@ -6,7 +6,7 @@
 
 typedef struct {
     mc_model       *m;
-    const mc_kb    *kb;
+    mc_kb          *kb;
     uint32_t        file;       /* the configuration */
     const mc_value *text;       /* its block about the language model; NULL: left out */
     mc_str          at;         /* JSON pointer of that block */

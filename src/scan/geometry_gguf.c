@@ -73,7 +73,7 @@ static void derive_heads(mc_model *m)
         a->v_head_dim = each;
 }
 
-void mc_geometry_gguf(mc_model *m, const mc_kb *kb)
+void mc_geometry_gguf(mc_model *m, mc_kb *kb)
 {
     const mc_gguf    *g = m->gguf;
     const mc_gguf_kv *arch = mc_gguf_get(g, "general.architecture"), *tokens = mc_gguf_get(g, "tokenizer.ggml.tokens");

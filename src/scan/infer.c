@@ -87,7 +87,7 @@ static mc_int fact(bool known, uint64_t v)
     return known && v <= INT64_MAX ? (mc_int){ true, (int64_t)v, { MC_NONE, MC_STR("tensor tables") } } : (mc_int){ 0 };
 }
 
-void mc_infer(mc_model *m, const mc_kb *kb)
+void mc_infer(mc_model *m, mc_kb *kb)
 {
     if (m->n_components == 0)
         return;

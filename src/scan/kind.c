@@ -71,31 +71,31 @@ static bool decoder_flag(const mc_model *m, const char *key)
     return mc_as_bool(mc_get(mc_model_config(m), key), &b) && b;
 }
 
-static mc_kind of_class(const mc_model *m, const mc_kb *kb)
+static mc_kind of_class(const mc_model *m, mc_kb *kb)
 {
     static const char *const lm[] = { "ForCausalLM", "LMHeadModel", NULL };
     static const char *const tasks[] = { "Classification", "RewardModel", "ForTokenClassification", "ForQuestionAnswering", NULL };
     static const char *const drafts[] = { "Eagle", "Medusa", "DFlash", "Speculator", NULL };
     mc_str                   name = m->arch.name.v;
-    mc_cache_shape           shape;
-    bool                     known = mc_kb_cache_shape(kb, false, m->arch.model_type.v, &shape);
+    const mc_value          *family = mc_kb_family(kb, false, m->arch.model_type.v);
+    bool                     known = family != NULL;
     if (contains_any(name, drafts))
         return MC_KIND_DRAFT;
-    if (known && mc_str_is(shape.shape, "none") && !decoder_flag(m, "is_decoder"))
+    if (mc_family_is(family, "cache", "none") && !decoder_flag(m, "is_decoder"))
         return MC_KIND_ENCODER;
     if (ends_in_any(name, tasks))
         return MC_KIND_OTHER;
     bool generates = ends_in_any(name, lm) || mc_str_ends(name, "ForConditionalGeneration") || known;
     if (generates && has_tower(m))
         return MC_KIND_VISION_LANGUAGE;
-    if (decoder_flag(m, "is_encoder_decoder") || (known && mc_str_is(shape.shape, "cross")))
+    if (decoder_flag(m, "is_encoder_decoder") || mc_family_is(family, "attention", "encoder-decoder"))
         return MC_KIND_SEQ2SEQ;
     if (generates)
         return MC_KIND_CAUSAL_LM;
     return MC_KIND_OTHER;
 }
 
-mc_kind mc_infer_kind(const mc_model *m, const mc_kb *kb)
+mc_kind mc_infer_kind(const mc_model *m, mc_kb *kb)
 {
     if (m->unit == MC_UNIT_GGUF)
         return mc_gguf_kind(m);

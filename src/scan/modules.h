@@ -84,7 +84,6 @@ void     mc_set_bits(mc_module *q, double bits, mc_tri symmetric);
 void     mc_set_shape(mc_module *q, uint64_t experts, uint64_t out, uint64_t in);
 void     mc_set_groups(mc_module *q, uint64_t groups);         /* along the input; q->in is set or 0 */
 bool     mc_need(mc_module *q, mc_part part, const char *name); /* false, and `missing` set, when the part is absent */
-uint64_t mc_ceil_div(uint64_t n, uint64_t d);                  /* 0 for d == 0 */
 mc_span  mc_small_of(const mc_small *s, size_t n, mc_part part);
 bool     mc_all_zero(mc_span s);
 int64_t  mc_small_int(const mc_pack *p, const mc_tensor *t, mc_span s, size_t i); /* element i of an integer tensor; -1 beyond what was read */

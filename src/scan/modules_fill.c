@@ -4,11 +4,6 @@
 
 /* ---- helpers ---- */
 
-uint64_t mc_ceil_div(uint64_t n, uint64_t d)
-{
-    return d ? n / d + (n % d != 0) : 0;
-}
-
 void mc_set_fault(mc_module_fault *f, const char *what, const mc_tensor *t, uint64_t expected, uint64_t found)
 {
     if (!f->what)

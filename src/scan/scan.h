@@ -29,9 +29,9 @@ mc_err mc_scan_path(const char *path, const mc_scan_options *o, mc_kb *kb, mc_mo
 void   mc_model_free(mc_model *m);
 
 /* Steps that tests call on their own. */
-void mc_geometry(mc_model *m, const mc_kb *kb);         /* fills arch from config.json and class defaults, or from GGUF keys */
-void mc_geometry_gguf(mc_model *m, const mc_kb *kb);    /* the same from GGUF keys; called by mc_geometry */
-void mc_infer(mc_model *m, const mc_kb *kb);            /* stored elements, bytes, heads, kind */
+void mc_geometry(mc_model *m, mc_kb *kb);               /* fills arch from config.json and class defaults, or from GGUF keys */
+void mc_geometry_gguf(mc_model *m, mc_kb *kb);          /* the same from GGUF keys; called by mc_geometry */
+void mc_infer(mc_model *m, mc_kb *kb);                  /* stored elements, bytes, heads, kind */
 /* Fills quant->modules from the inventories. `read` gets all small reads at once and sets `got` of those it can; NULL: no data.
  * m->quant stays NULL when there is no inventory. */
 struct mc_small;

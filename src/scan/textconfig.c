@@ -68,8 +68,7 @@ void mc_geo_text(mc_geo *g, const mc_value *root)
         nested = true;
     if (!nested)
         no_block(g);
-    mc_cache_shape shape;
-    g->known = mc_kb_has_type(g->kb, g->cls) || mc_kb_cache_shape(g->kb, false, g->cls, &shape);
+    g->known = mc_kb_has_type(g->kb, g->cls) || mc_kb_family(g->kb, false, g->cls) != NULL;
 }
 
 /* ---- keys ---- */

@@ -1,6 +1,9 @@
-/* GGUF headers: whatever was read lies inside the input and adds up, and asking for more means more. */
+/* GGUF headers: whatever was read lies inside the input and adds up, and asking for more means more; the shape of the cache is
+ * groups of layers or a reason. */
+#include "floor/shape.h"
 #include "formats/formats.h"
 #include "fuzz/fuzz.h"
+#include "scan/scan.h"
 
 static void check_pairs(const mc_gguf *g, const uint8_t *bytes, size_t n)
 {
@@ -38,6 +41,18 @@ static void check_tensors(const mc_file *f, const mc_kb *kb, const uint8_t *byte
     }
 }
 
+static void check_shape(mc_file *f, mc_kb *kb, mc_arena *a)
+{
+    mc_component c = { .index = MC_NONE, .set = MC_NONE };
+    mc_model     m = { .arena = a, .unit = MC_UNIT_GGUF, .kind = MC_KIND_CAUSAL_LM, .files = f, .n_files = 1, .components = &c, .n_components = 1, .gguf = f->gguf };
+    mc_shape     s;
+    mc_geometry(&m, kb);
+    mc_shape_of(&m, kb, a, &s);
+    MUST(s.cache == MC_CACHE_COMPUTED ? s.n_keeps + s.n_states > 0 : s.reason.n > 0 && s.n_keeps + s.n_states == 0);
+    for (size_t g = 0; g < s.n_keeps; g++)
+        MUST(s.keeps[g].layers > 0 && s.keeps[g].heads > 0 && s.keeps[g].k > 0 && s.keeps[g].formula.n > 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     static mc_kb kb; /* decoded once: it would take most of the time */
@@ -59,6 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     }
     check_pairs(f.gguf, bytes, n);
     check_tensors(&f, &kb, bytes, n);
+    f.path = f.base = MC_STR("model.gguf");
+    check_shape(&f, &kb, &a);
     mc_file g = { .size = n };
     size_t  part = n / 2;
     e = mc_parse_gguf((mc_span){ bytes, part }, n, &kb, &a, 0, &g);

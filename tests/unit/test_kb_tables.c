@@ -1,4 +1,4 @@
-/* The tables that are searched by halves: order, class defaults, built-in names, cache shapes. */
+/* The tables that are searched by halves: order, class defaults, built-in names. Families. */
 #include "unit.h"
 
 #include "kb/kb.h"
@@ -37,7 +37,6 @@ static void tables_are_sorted(void **state)
     (void)state;
     lines_are_sorted("config-defaults.tsv");
     lines_are_sorted("builtin-names.tsv");
-    lines_are_sorted("cache-shapes.tsv");
 }
 
 static void class_defaults(void **state)
@@ -87,29 +86,44 @@ static void builtin_names(void **state)
     assert_false(mc_kb_builtin(&kb, S("")));
 }
 
-static void cache_shapes(void **state)
+/* Every name of every family file is found, once, under its own entry; each file says where it is from. */
+static void families(void **state)
 {
-    mc_cache_shape s;
     (void)state;
-    assert_true(mc_kb_cache_shape(&kb, false, S("llama"), &s));
-    assert_str(s.shape, "full");
-    assert_true(s.bound);
-    assert_true(mc_kb_cache_shape(&kb, true, S("gemma3"), &s));
-    assert_str(s.shape, "sliding");
-    assert_true(mc_kb_cache_shape(&kb, false, S("gemma4_text"), &s));
-    assert_false(s.bound);
-    assert_false(mc_kb_cache_shape(&kb, true, S("gemma3_text"), &s));
-    assert_false(mc_kb_cache_shape(&kb, false, S(""), &s));
+    mc_kb own;
+    assert_int_equal(mc_kb_init(&own).code, MC_OK);
+    assert_null(mc_kb_family(&own, true, S("gemma3_text")));
+    assert_null(mc_kb_family(&own, false, S("")));
     char longer[200];
     memset(longer, 'a', sizeof longer);
-    assert_false(mc_kb_cache_shape(&kb, false, (mc_str){ longer, sizeof longer }, &s));
+    assert_null(mc_kb_family(&own, false, (mc_str){ longer, sizeof longer }));
+    size_t files = 0, names = 0;
+    for (const mc_embedded *e = NULL; (e = mc_embedded_next(e, "families/")) != NULL;) {
+        mc_err err;
+        const mc_value *root = mc_json_tree(&own.arena, (mc_span){ e->p, e->n }, &err, NULL);
+        assert_true(mc_as_str(mc_get(root, "source")).n > 0 && mc_as_str(mc_get(root, "date")).n == 10);
+        files++;
+        for (int gguf = 0; gguf < 2; gguf++) {
+            const mc_value *list = mc_get(root, gguf ? "gguf" : "config");
+            for (size_t k = 0; list && k < list->n; k++) {
+                const mc_value *types = mc_get(mc_item(list, k), "types");
+                for (size_t t = 0; t < types->n; t++, names++) {
+                    const mc_value *found = mc_kb_family(&own, gguf, mc_item(types, t)->s), *mine = mc_item(list, k);
+                    if (!found || mc_get(found, "types")->n != types->n || found->at != mine->at || found->n != mine->n)
+                        fail_msg("%s: %.*s is not found, or stands twice", e->name, MC_FMT(mc_item(types, t)->s));
+                }
+            }
+        }
+    }
+    assert_true(files >= 15 && names >= 400);
+    mc_kb_free(&own);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_are_sorted), cmocka_unit_test(class_defaults), cmocka_unit_test(rows_of_a_type),
-        cmocka_unit_test(builtin_names),     cmocka_unit_test(cache_shapes),
+        cmocka_unit_test(builtin_names),     cmocka_unit_test(families),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
