@@ -76,6 +76,8 @@ static void add_stage(mc_job *j, mc_sums *all, const mc_sums *one)
     };
     for (size_t i = 0; i < MC_COUNT(figures); i++)
         *figures[i].to = mc_plus(j, *figures[i].to, figures[i].n);
+    if (one->pool.used && (!all->pool.used || one->pool.page_bytes > all->pool.page_bytes)) /* the dearest stage decides how many blocks there are */
+        all->pool = one->pool;
     for (size_t i = 0; i < one->n_caches; i++) {
         const mc_cache *c = &one->caches[i];
         mc_cache       *to = mc_cache_entry(all, c->name, c->cells, c->streams);
@@ -109,7 +111,6 @@ static void explain_stages(mc_job *j, const mc_sums *whole, mc_sums *all)
     all->conv_formula = formula_of(j, all->conv, whole->conv, whole->conv_formula);
     all->state_formula = formula_of(j, all->state, whole->state, whole->state_formula);
     all->per_token = whole->per_token;
-    all->pool = whole->pool;
 }
 
 static void stages(mc_job *j, bool computed, uint64_t tp, uint64_t pp, uint64_t n, mc_sums *all)
