@@ -43,7 +43,7 @@ static const char *set_kv_dtype(mc_options *o, const char *value)
     part[1] = comma < s.n ? mc_str_copy(o->arena, mc_str_cut(s, comma + 1, s.n)) : part[0];
     for (int i = 0; i < 2; i++)
         if (part[i].n == 0 || !mc_kv_type(part[i], &block, &bytes))
-            return wrong(o, value, "a cache type, or one for K and one for V with a comma: f32, f16, bf16, fp8, q8_0, q5_1, q5_0, q4_1, q4_0");
+            return wrong(o, value, "a cache type, or one for K and one for V with a comma: f32, f16, bf16, fp8, q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl, nvfp4, fp8_ds_mla, int8_per_token_head, auto");
     o->floor.kv_k = part[0].p;
     o->floor.kv_v = part[1].p;
     return NULL;

@@ -65,7 +65,7 @@ static const struct { const char *cache, *term; } names[MC_N_KEEPS] = {
     [MC_KEEP_CROSS] = { "cross", "kv cross" },
 };
 
-static mc_cache *entry(mc_sums *out, const char *name, uint64_t cells, uint64_t streams)
+mc_cache *mc_cache_entry(mc_sums *out, const char *name, uint64_t cells, uint64_t streams)
 {
     for (size_t i = 0; i < out->n_caches; i++)
         if (mc_str_is(mc_str_of(out->caches[i].name), name) && out->caches[i].cells == cells && out->caches[i].streams == streams)
@@ -77,7 +77,7 @@ static mc_cache *entry(mc_sums *out, const char *name, uint64_t cells, uint64_t 
     return c;
 }
 
-static mc_term *term_of(mc_sums *out, const char *name)
+mc_term *mc_term_entry(mc_sums *out, const char *name)
 {
     for (size_t i = 0; i < out->n_terms; i++)
         if (mc_str_is(out->terms[i].name, name))
@@ -123,8 +123,8 @@ void mc_add_cache(mc_job *j, mc_sums *out, const mc_keep_group *k, uint64_t laye
     if (layers == 0)
         return;
     mc_keep   keep = k->keep == MC_KEEP_COMPRESSED && k->index ? MC_KEEP_INDEX : k->keep;
-    mc_cache *c = entry(out, names[keep].cache, cells, streams);
-    mc_term  *t = term_of(out, names[keep].term);
+    mc_cache *c = mc_cache_entry(out, names[keep].cache, cells, streams);
+    mc_term  *t = mc_term_entry(out, names[keep].term);
     uint64_t  rows = mc_times(j, mc_times(j, layers, cells), streams), kb = mc_times(j, rows, k_row), vb = mc_times(j, rows, v_row), both = mc_plus(j, kb, vb);
     c->layers += layers;
     c->k_bytes = mc_plus(j, c->k_bytes, kb);

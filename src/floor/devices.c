@@ -67,7 +67,53 @@ static uint64_t stage_start(uint64_t n, uint64_t pp, uint64_t k)
     return k == pp ? n : at;
 }
 
-static void stages(mc_job *j, bool computed, uint64_t tp, uint64_t pp, uint64_t n)
+/* What one stage holds, added to the sums of all; formulas are not. */
+static void add_stage(mc_job *j, mc_sums *all, const mc_sums *one)
+{
+    const struct { uint64_t *to; uint64_t n; } figures[] = {
+        { &all->kv, one->kv }, { &all->k, one->k }, { &all->v, one->v }, { &all->conv, one->conv }, { &all->state, one->state },
+        { &all->padding, one->padding }, { &all->state_padding, one->state_padding },
+    };
+    for (size_t i = 0; i < MC_COUNT(figures); i++)
+        *figures[i].to = mc_plus(j, *figures[i].to, figures[i].n);
+    if (one->pool.used && (!all->pool.used || one->pool.page_bytes > all->pool.page_bytes)) /* the dearest stage decides how many blocks there are */
+        all->pool = one->pool;
+    for (size_t i = 0; i < one->n_caches; i++) {
+        const mc_cache *c = &one->caches[i];
+        mc_cache       *to = mc_cache_entry(all, c->name, c->cells, c->streams);
+        to->layers += c->layers;
+        to->k_bytes = mc_plus(j, to->k_bytes, c->k_bytes);
+        to->v_bytes = mc_plus(j, to->v_bytes, c->v_bytes);
+    }
+    for (size_t i = 0; i < one->n_terms; i++) {
+        mc_term *to = mc_term_entry(all, one->terms[i].name.p);
+        to->bytes = mc_plus(j, to->bytes, one->terms[i].bytes);
+    }
+}
+
+static mc_str formula_of(mc_job *j, uint64_t bytes, uint64_t whole, mc_str formula)
+{
+    return bytes == whole ? formula : mc_format(j->a, "%llu", (unsigned long long)bytes);
+}
+
+/* The formulas of the undivided model stand for the stages too, unless each of them rounds for itself. */
+static void explain_stages(mc_job *j, const mc_sums *whole, mc_sums *all)
+{
+    for (size_t i = 0; i < all->n_terms; i++)
+        for (size_t k = 0; k < whole->n_terms; k++)
+            if (mc_str_eq(all->terms[i].name, whole->terms[k].name)) {
+                const mc_term *t = &whole->terms[k];
+                uint64_t       bytes = all->terms[i].bytes;
+                all->terms[i] = *t;
+                all->terms[i].bytes = bytes;
+                all->terms[i].formula = formula_of(j, bytes, t->bytes, t->formula);
+            }
+    all->conv_formula = formula_of(j, all->conv, whole->conv, whole->conv_formula);
+    all->state_formula = formula_of(j, all->state, whole->state, whole->state_formula);
+    all->per_token = whole->per_token;
+}
+
+static void stages(mc_job *j, bool computed, uint64_t tp, uint64_t pp, uint64_t n, mc_sums *all)
 {
     const mc_residency *r = &j->base->weights;
     for (uint64_t k = 0; k < pp; k++) {
@@ -81,6 +127,7 @@ static void stages(mc_job *j, bool computed, uint64_t tp, uint64_t pp, uint64_t 
         if (k > 0 && k + 1 == pp && j->base->engine->narrows) /* a server: the tied matrix lies on the first and on the last stage */
             bytes = mc_plus(j, bytes, mc_ceil_div(r->tied, tp));
         cache_of(j, computed, &s, &sums);
+        add_stage(j, all, &sums);
         for (uint64_t t = 0; t < tp; t++) {
             mc_device_floor *d = device(j, NULL);
             if (d)
@@ -174,7 +221,14 @@ void mc_devices(mc_job *j, bool computed, mc_sums *whole, uint64_t *ranks)
     } else {
         all.tp = tp;
         *ranks = tp;
-        stages(j, computed, tp, pp, n);
+        mc_sums staged = { 0 };
+        stages(j, computed, tp, pp, n, &staged);
+        cache_of(j, computed, &all, whole);
+        if (pp > 1) {
+            explain_stages(j, whole, &staged);
+            *whole = staged;
+        }
+        return;
     }
     cache_of(j, computed, &all, whole);
 }

@@ -98,6 +98,8 @@ bool     mc_row_bytes(mc_job *j, mc_str type, uint64_t heads, uint64_t width, ui
 /* Adds `layers` x `cells` x `streams` rows of k_row and v_row bytes, as the group keeps them: to the cache of that kind and
  * size, and to the term of its kind with the formula "2*32*8*128*2*8192*1". */
 void     mc_add_cache(mc_job *j, mc_sums *out, const mc_keep_group *k, uint64_t layers, uint64_t heads, uint64_t cells, uint64_t streams, uint64_t k_row, uint64_t v_row);
+mc_cache *mc_cache_entry(mc_sums *out, const char *name, uint64_t cells, uint64_t streams); /* made if it is not there */
+mc_term  *mc_term_entry(mc_sums *out, const char *name);
 void     mc_more_formula(mc_job *j, mc_str *to, mc_str one); /* joined by " + " */
 void     mc_more_from(mc_term *t, const mc_str *from, size_t n);
 /* Convolution and recurrent states of `slots` sequences; bytes of an element where the model does not demand f32. */

@@ -38,7 +38,7 @@ void mc_answer_estimates(const mc_question *q, mc_answers *out)
             add(out, seen[i].name, seen[i].min, seen[i].max, seen[i].source);
         told |= mine && range && seen[i].devices > 0;
     }
-    if (q->m->arch.vocab.known && q->m->arch.vocab.v > 0 && !ckd_mul(&logits, (uint64_t)q->m->arch.vocab.v, q->floor->sequences * 4) &&
+    if (q->m->arch.vocab.known && q->m->arch.vocab.v > 0 && !ckd_mul(&logits, (uint64_t)q->m->arch.vocab.v, q->floor->sequences) && !ckd_mul(&logits, logits, UINT64_C(4)) &&
         q->floor->cache != MC_CACHE_NONE && strcmp(engine, "generic") != 0)
         add(out, "logits", logits, logits, "one row of the vocabulary for each sequence in 32 bits; llama.cpp keeps it in host memory");
 }

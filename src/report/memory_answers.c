@@ -22,12 +22,11 @@ static void devices(mc_out *o, const mc_floor *f)
         const mc_device_floor *d = &f->devices[i];
         bool                   whole = mc_floor_known(f);
         label(o, d->name);
-        sized(o, whole ? "" : "at least ", whole ? d->floor_bytes : d->weights_bytes, "");
-        if (f->weights_known)
-            sized(o, " = weights ", d->weights_bytes, "");
-        if (whole && d->kv_bytes)
+        sized(o, whole ? "" : "at least ", d->floor_bytes, ""); /* the sum of what is known */
+        sized(o, f->weights_known ? " = weights " : " = cache ", f->weights_known ? d->weights_bytes : d->kv_bytes, "");
+        if (f->weights_known && d->kv_bytes)
             sized(o, " + cache ", d->kv_bytes, "");
-        if (whole && d->state_bytes)
+        if (d->state_bytes)
             sized(o, " + state ", d->state_bytes, "");
         mc_put(o, "\n");
     }
