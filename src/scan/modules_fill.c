@@ -195,6 +195,9 @@ void mc_fill_module(const mc_pack *p, mc_module *q, const mc_small *s, size_t n)
         [MC_Q_QQQ] = mc_fill_marlin, [MC_Q_FP_QUANT] = mc_fill_fp4, [MC_Q_QUANTO] = mc_fill_quanto, [MC_Q_TORCHAO] = mc_fill_torchao, [MC_Q_BITNET] = mc_fill_bitnet,
         [MC_Q_HIGGS] = mc_fill_higgs, [MC_Q_GGML] = mc_fill_ggml,
     };
+    bool fused = q->parts[MC_PART_WEIGHT]->rank >= 3 && !mc_str_ends(q->parts[MC_PART_WEIGHT]->name, "blocks") && q->layout != MC_Q_EXL3 && q->layout != MC_Q_AQLM;
     if (fillers[q->layout])
         fillers[q->layout](p, q, s, n);
+    if (fused)
+        q->shape = (mc_module_fault){ 0 }; /* writers of fused experts agree on no layout */
 }

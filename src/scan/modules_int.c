@@ -97,6 +97,12 @@ void mc_fill_gptq(const mc_pack *p, mc_module *q, const mc_small *small, size_t 
         mc_set_fault(&q->shape, "is not of an integer type", t, 0, 0);
         return;
     }
+    if (width < 32 && s.ok && s.c != w.c) { /* BitBLAS: rows are outputs, and only the configuration tells the width */
+        mc_set_shape(q, w.e, w.r, mc_in_witness(p, q, &q->in_witness));
+        mc_set_bits(q, q->in ? (double)(w.c * width) / (double)q->in : 0, q->parts[MC_PART_ZERO] ? MC_UNKNOWN : MC_YES);
+        mc_set_groups(q, s.c);
+        return;
+    }
     z.ok = z.ok && q->parts[MC_PART_ZERO]->elements > 0; /* an empty qzeros is none */
     if (mc_need(q, MC_PART_SCALE, "scales"))
         mc_need(q, MC_PART_ZERO, "qzeros");

@@ -108,10 +108,10 @@ static mc_layout match_weight(const mc_pack *p, mc_tensor *const *t)
 }
 
 /* Same names, another geometry: GPTQ packs along the input, AWQ along the output. */
-static mc_layout match_words(mc_tensor *const *t)
+static mc_layout match_words(const mc_pack *p, mc_tensor *const *t)
 {
     mc_view w = mc_view_of(t[MC_S_QWEIGHT]), s = mc_view_of(t[MC_S_SCALES]), z = mc_view_of(t[MC_S_QZEROS]);
-    if (t[MC_S_G_IDX] || !w.ok)
+    if (t[MC_S_G_IDX] || !w.ok || !(mc_kind_of(p, t[MC_S_QWEIGHT]) & (MC_K_I32 | MC_K_U32)))
         return MC_Q_GPTQ;
     if (!t[MC_S_SCALES])
         return z.ok && z.c == w.c ? MC_Q_AWQ : MC_Q_GPTQ;
@@ -137,7 +137,7 @@ static mc_layout match_qweight(const mc_pack *p, mc_tensor *const *t)
         return MC_Q_AWQ_FAST;
     if (k == MC_K_I8 && t[MC_S_EETQ_SCALES])
         return MC_Q_EETQ;
-    return match_words(t);
+    return match_words(p, t);
 }
 
 static mc_layout match_packed(const mc_pack *p, mc_tensor *const *t)
