@@ -74,6 +74,7 @@ static mc_verdict conclude(const mc_claim *c, const tally *t, bool cut)
         v.scheme = t->any_over ? &t->any_over->scheme : c->whole_scope ? NULL : &c->base;
         v.doubt |= t->any_over != NULL || t->over_unknown;
     }
+    v.doubt |= v.scheme && v.scheme->quantized == MC_UNKNOWN;
     if (v.scheme && v.scheme->quantized == MC_NO)
         v.scheme = NULL;
     return v;

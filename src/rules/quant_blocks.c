@@ -60,6 +60,23 @@ static bool absent(const mc_value *v)
 
 /* ---- numbers that the data files describe ---- */
 
+static bool positive(const mc_value *v)
+{
+    int64_t n;
+    return mc_as_int(v, &n) && n > 0;
+}
+
+/* [128, 128] or "128x128" */
+static bool block_shape(const mc_value *v)
+{
+    mc_str   s = mc_as_str(v);
+    size_t   cross = mc_str_find(s, 'x');
+    uint64_t a, b;
+    if (mc_is(v, MC_ARRAY))
+        return v->n == 2 && positive(mc_item(v, 0)) && positive(mc_item(v, 1));
+    return cross < s.n && mc_str_u64(mc_str_cut(s, 0, cross), &a) && mc_str_u64(mc_str_cut(s, cross + 1, s.n), &b) && a && b;
+}
+
 static void number(const look *l, const char *spec, const char *range, const mc_value *block, mc_str at)
 {
     mc_number n = mc_quant_number(l->method ? mc_get(l->method->spec, spec) : NULL, block);
@@ -74,6 +91,9 @@ static void numbers(const look *l, const mc_value *block, mc_str at)
     number(l, "bits", "no width from 1 to 16", block, at);
     number(l, "average", "no average width", block, at);
     number(l, "group", "neither -1 nor a number of at least 1", block, at);
+    const mc_value *list = mc_get(block, "group_size");
+    if (l->method && mc_str_is(l->method->name, "auto-round") && mc_is(list, MC_ARRAY) && !block_shape(list))
+        fault(l, below(l, at, MC_STR("group_size")), list, "as a list it is a block of two positive integers");
 }
 
 /* Settings of single modules: { name: { bits, group_size } }. */
@@ -120,12 +140,6 @@ static void described(const look *l)
 
 /* ---- compressed-tensors ---- */
 
-static bool positive(const mc_value *v)
-{
-    int64_t n;
-    return mc_as_int(v, &n) && n > 0;
-}
-
 static bool word(const mc_value *v, const char *s)
 {
     return mc_quant_name_eq(mc_as_str(v), mc_str_of(s)) && mc_is(v, MC_STRING);
@@ -155,6 +169,8 @@ static void arguments(const look *l, const mc_value *v, mc_str at)
         fault(l, below(l, at, MC_STR("group_size")), group, group ? "strategy group wants a size above 0" : "is absent, and strategy group wants a size above 0");
     if (word(strategy, "block") && absent(mc_get(v, "block_structure")))
         fault(l, below(l, at, MC_STR("block_structure")), NULL, "is absent, and strategy block wants it");
+    else if (!absent(mc_get(v, "block_structure")) && !block_shape(mc_get(v, "block_structure")))
+        fault(l, below(l, at, MC_STR("block_structure")), mc_get(v, "block_structure"), "two positive integers are expected");
     if (word(strategy, "token") && mc_is(dynamic, MC_BOOL) && !dynamic->u.b)
         fault(l, below(l, at, MC_STR("dynamic")), dynamic, "strategy token needs dynamic scales");
     if (positive(group) && (word(strategy, "tensor") || word(strategy, "channel") || word(strategy, "token")))
@@ -207,6 +223,9 @@ static void groups(const look *l)
     object_or_null(l, map, at);
     for (size_t i = 0; mc_is(map, MC_OBJECT) && i < map->n; i++)
         group(l, map->u.fields[i].value, below(l, at, map->u.fields[i].key));
+    const mc_value *kv = mc_get(l->c->block, "kv_cache_scheme");
+    if (mc_is(kv, MC_OBJECT))
+        (void)whole(l, mc_get(kv, "num_bits"), below(l, l->c->at, MC_STR("kv_cache_scheme/num_bits")), 1, 16, "no width from 1 to 16");
     if (mc_str_is(l->c->method, "compressed-tensors"))
         group_formats(l, map);
 }
@@ -216,7 +235,7 @@ static void groups(const look *l)
 static void block_size(const look *l)
 {
     const mc_value *v = mc_get(l->c->block, "weight_block_size");
-    if (!absent(v) && !(mc_is(v, MC_ARRAY) && v->n == 2 && positive(mc_item(v, 0)) && positive(mc_item(v, 1))))
+    if (!absent(v) && !(mc_is(v, MC_ARRAY) && block_shape(v)))
         fault(l, below(l, l->c->at, MC_STR("weight_block_size")), v, "two positive integers are expected");
 }
 

@@ -261,11 +261,15 @@ static void layers_differ(mc_check *cx, const mc_claim *a, const mc_claim *b)
 
 typedef struct { const mc_value *a, *b; size_t next; } pair;
 
-static bool scalars_equal(const mc_value *a, const mc_value *b)
+static bool scalars_equal(mc_arena *arena, const mc_value *a, const mc_value *b)
 {
     double x, y;
+    if (mc_is(a, MC_STRING) != mc_is(b, MC_STRING)) { /* "4" and 4: MC412 */
+        mc_str s = number_text(arena, a), t = number_text(arena, b);
+        return s.n > 0 && mc_str_eq(s, t);
+    }
     if (mc_as_number(a, &x) && mc_as_number(b, &y))
-        return x == y;
+        return x == y || (x != x && y != y);
     if (a->type != b->type)
         return false;
     return a->type == MC_STRING ? mc_str_eq(a->s, b->s) : a->type == MC_BOOL ? a->u.b == b->u.b : true;
@@ -294,7 +298,7 @@ static bool has_more(const mc_value *a, const mc_value *b, mc_str *where)
 }
 
 /* Equal but for the order of fields. *where gets the key of the first difference. */
-static bool equal(const mc_value *a, const mc_value *b, mc_str *where)
+static bool equal(mc_arena *arena, const mc_value *a, const mc_value *b, mc_str *where)
 {
     pair   stack[MC_MAX_JSON_DEPTH + 1];
     size_t depth = 1;
@@ -315,7 +319,7 @@ static bool equal(const mc_value *a, const mc_value *b, mc_str *where)
         if (!y)
             return false;
         bool tree = x->type == MC_OBJECT || x->type == MC_ARRAY;
-        if (tree ? x->type != y->type : !scalars_equal(x, y))
+        if (tree ? x->type != y->type : !scalars_equal(arena, x, y))
             return false;
         if (tree && depth < MC_COUNT(stack))
             stack[depth++] = (pair){ x, y, 0 };
@@ -326,7 +330,10 @@ static bool equal(const mc_value *a, const mc_value *b, mc_str *where)
 static void blocks_differ(mc_check *cx, const mc_claim *a, const mc_claim *b)
 {
     mc_str where = MC_STR("");
-    if (equal(a->block, b->block, &where))
+    for (size_t i = 0; i < cx->out->n; i++) /* a copy with an impossible value: that is the finding */
+        if (mc_str_is(mc_str_of(cx->out->v[i].rule->code), "MC411") && cx->out->v[i].file == b->file)
+            return;
+    if (equal(cx->arena, a->block, b->block, &where))
         return;
     mc_finding *f = mc_report(cx, b->file, "%.*s and %.*s differ%s%.*s: %.*s counts for the loaders of %.*s", MC_FMT(a->at), MC_FMT(b->at), where.n ? " at " : "", MC_FMT(where),
                               MC_FMT(a->at), MC_FMT(a->method));

@@ -159,25 +159,38 @@ static void by_default(mc_claimant *x, const mc_value *spec, mc_int *to)
         mc_cl_int(to, v, (mc_origin){ x->c->file, mc_format(x->a, "default of %.*s", MC_FMT(x->method->name)) });
 }
 
-static void number(mc_claimant *x, const char *what, const mc_value *block, mc_int *to, mc_origin from, bool defaults)
+/* Is the key there at all? null is a statement, too: no default replaces it. */
+static bool stated(const mc_value *spec, const mc_value *block)
+{
+    const mc_value *keys = mc_get(spec, "keys");
+    for (size_t i = 0; mc_is(keys, MC_ARRAY) && i < keys->n; i++)
+        if (mc_get_str(block, mc_as_str(mc_item(keys, i))))
+            return true;
+    return false;
+}
+
+/* False: what is stated is no such number, so that nothing is known. */
+static bool number(mc_claimant *x, const char *what, const mc_value *block, mc_int *to, mc_origin from, bool defaults)
 {
     const mc_value *spec = mc_get(x->method->spec, what);
     mc_number       n = mc_quant_number(spec, block);
-    if (n.state == MC_NUMBER_ABSENT && defaults)
-        by_default(x, spec, to);
-    if (n.state != MC_NUMBER_GOOD && n.state != MC_NUMBER_TEXT)
-        return;
-    if (n.v == (double)(int64_t)n.v)
+    if (n.state == MC_NUMBER_ABSENT) {
+        if (defaults && !stated(spec, block))
+            by_default(x, spec, to);
+        return true;
+    }
+    *to = (mc_int){ 0 };
+    if (n.state != MC_NUMBER_BAD && n.v == (double)(int64_t)n.v)
         mc_cl_int(to, (int64_t)n.v, (mc_origin){ from.file, mc_format(x->a, "%.*s/%.*s", MC_FMT(from.where), MC_FMT(n.key)) });
-    else
-        *to = (mc_int){ 0 };
+    return n.state != MC_NUMBER_BAD;
 }
 
 void mc_cl_affine(mc_claimant *x, mc_scheme *s, const mc_value *v, mc_origin from)
 {
     bool top = v == x->c->block;
-    number(x, "bits", v, &s->bits, from, top);
-    number(x, "group", v, &s->group, from, top);
+    bool sound = number(x, "bits", v, &s->bits, from, top);
+    if ((!number(x, "group", v, &s->group, from, top) || !sound) && !top)
+        s->quantized = MC_UNKNOWN; /* an entry that says nothing valid: MC411 */
     if (s->group.known)
         s->grain = s->group.v > 0 ? MC_GRAIN_GROUP : MC_GRAIN_CHANNEL;
     if (mc_is(mc_get(v, "group_size"), MC_ARRAY))

@@ -105,7 +105,7 @@ static void mlx_scheme(mc_claimant *x, mc_scheme *s, const mc_value *v, mc_origi
     s->is_float = !mc_str_is(s->format.v, "affine");
     mc_cl_affine(x, s, v, from);
     mc_origin why = { from.file, mc_format(x->a, "default of the mode %.*s", MC_FMT(s->format.v)) };
-    bool      no_bits = !mc_get(v, "bits") || mc_is(mc_get(v, "bits"), MC_NULL), no_group = !mc_get(v, "group_size") || mc_is(mc_get(v, "group_size"), MC_NULL);
+    bool      no_bits = (!mc_get(v, "bits") || mc_is(mc_get(v, "bits"), MC_NULL)) && s->is_float, no_group = !mc_get(v, "group_size") || mc_is(mc_get(v, "group_size"), MC_NULL);
     if (no_bits && mc_as_int(mc_get(defaults, "bits"), &n))
         mc_cl_int(&s->bits, n, why);
     if (no_group && mc_as_int(mc_get(defaults, "group"), &n))
