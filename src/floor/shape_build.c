@@ -131,6 +131,19 @@ void mc_shape_state(mc_shape *s, uint64_t layer, const mc_state_group *g, const 
         s->layer_states[layer] |= UINT32_C(1) << i;
 }
 
+void mc_shape_repeat(mc_shape *s, uint64_t like, uint64_t to, uint64_t times)
+{
+    uint32_t keeps = s->layer_keeps[to] = s->layer_keeps[like], states = s->layer_states[to] = s->layer_states[like];
+    for (size_t g = 0; keeps; g++, keeps >>= 1) {
+        if (!(keeps & 1))
+            continue;
+        s->keeps[g].layers += times;
+        s->keeps[g].llama.layers += s->keeps[g].llama.layers ? times : 0;
+    }
+    for (size_t g = 0; states; g++, states >>= 1)
+        s->states[g].layers += states & 1;
+}
+
 /* ---- order and formulas ---- */
 
 static mc_str formula(mc_arena *a, const mc_keep_group *g)

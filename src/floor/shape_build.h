@@ -14,6 +14,8 @@ bool mc_shape_begin(mc_shape *s, mc_arena *a, uint64_t layers);                 
 /* One more layer that keeps this; layers that are alike end up in one group. layer: MC_MAX_LAYERS: a prediction layer. */
 void mc_shape_keep(mc_shape *s, uint64_t layer, const mc_keep_group *g, const mc_sources *from);
 void mc_shape_state(mc_shape *s, uint64_t layer, const mc_state_group *g, const mc_sources *from);
+/* Layer `to` keeps what layer `like` does; times: caches that one layer adds to each of its groups. */
+void mc_shape_repeat(mc_shape *s, uint64_t like, uint64_t to, uint64_t times);
 void mc_shape_end(mc_shape *s, mc_arena *a);                                       /* order and formulas */
 
 void mc_shape_not(mc_shape *s, mc_str reason);                                     /* not computed; the first reason stays */

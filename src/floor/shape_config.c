@@ -11,8 +11,27 @@ static bool stated(const mc_look *l, const char *key)
 
 /* ---- which layers own what they read ---- */
 
+static uint64_t known(mc_num n)
+{
+    return mc_num_known(n) ? n.v : 0;
+}
+
+/* Layers that read the cache of another one have none: the last n, or all but every n-th. */
+static void read_sharing(mc_look *l)
+{
+    l->shared = known(mc_look_number(l, "num_kv_shared_layers num_kv_reuse_layers"));
+    l->share_factor = mc_look_flag(l, "use_cla") ? known(mc_look_number(l, "cla_share_factor")) : 0;
+    l->index_freq = known(mc_look_number(l, "index_topk_freq"));
+    l->index_skip = known(mc_look_number(l, "index_skip_topk_offset"));
+}
+
+static bool shares(const mc_look *l, uint64_t i)
+{
+    return (l->shared > 0 && l->shared <= l->layers && i >= l->layers - l->shared) || (l->share_factor > 1 && i % l->share_factor != 0);
+}
+
 /* Index keys of layer i: "indexer_types" tells full from shared; index_topk_freq and index_skip_topk_offset say the same. */
-static bool owns_index(mc_look *l, uint64_t i)
+static bool owns_index(const mc_look *l, uint64_t i)
 {
     const mc_value *types = mc_get(l->text, "indexer_types");
     const mc_value *rule = mc_get(l->family, "index_layers");
@@ -20,20 +39,7 @@ static bool owns_index(mc_look *l, uint64_t i)
         return i >= types->n || !mc_str_is(mc_as_str(mc_item(types, i)), "shared");
     if (rule)
         return mc_family_letter(rule, i, l->layers) == 'X';
-    mc_num freq = mc_look_number(l, "index_topk_freq"), skip = mc_look_number(l, "index_skip_topk_offset");
-    if (!mc_num_known(freq) || freq.v < 2)
-        return true;
-    uint64_t offset = mc_num_known(skip) ? skip.v : 0;
-    return i < offset || (i + 1 - offset) % freq.v == 0;
-}
-
-/* Layers that read the cache of another one have none: the last n, or all but every n-th. */
-static bool shares(mc_look *l, uint64_t i)
-{
-    mc_num n = mc_look_number(l, "num_kv_shared_layers num_kv_reuse_layers"), factor = mc_look_number(l, "cla_share_factor");
-    if (mc_num_known(n) && n.v > 0 && n.v <= l->layers && i >= l->layers - n.v)
-        return true;
-    return mc_look_flag(l, "use_cla") && mc_num_known(factor) && factor.v > 1 && i % factor.v != 0;
+    return l->index_freq < 2 || i < l->index_skip || (i + 1 - l->index_skip) % l->index_freq == 0;
 }
 
 static void attention(mc_look *l, uint64_t i, char letter)
@@ -56,6 +62,27 @@ static void layer(mc_look *l, uint64_t i)
             attention(l, i, c == 'h' ? 'S' : c);
     if (c == '?' || c == 'Z' || c == 'z')
         mc_shape_not(l->s, MC_STR("layers of a kind that this version does not know"));
+}
+
+/* Layers of one letter are alike unless the file tells layers apart: those are read one by one. */
+static void all_layers(mc_look *l)
+{
+    static const char *const lists[] = { "per_layer_config", "block_configs", "num_key_value_heads", "num_kv_heads", "n_head_kv" };
+    uint64_t                 first[128][4], times = mc_family_number(l->family, "times", 1);
+    bool                     alike = true;
+    for (size_t k = 0; k < MC_COUNT(lists); k++)
+        alike &= !mc_is(mc_get(l->text, lists[k]), MC_ARRAY) && !mc_is(mc_get(l->text, lists[k]), MC_OBJECT);
+    for (size_t k = 0; k < 128; k++)
+        first[k][0] = first[k][1] = first[k][2] = first[k][3] = MC_MAX_LAYERS;
+    for (uint64_t i = 0; i < l->layers && l->s->cache == MC_CACHE_COMPUTED; i++) {
+        uint64_t *like = &first[l->letters[i] & 127][2 * shares(l, i) + (l->letters[i] == 'X' && owns_index(l, i))];
+        if (alike && *like < i)
+            mc_shape_repeat(l->s, *like, i, times);
+        else {
+            *like = i;
+            layer(l, i);
+        }
+    }
 }
 
 /* Prediction layers are like a full layer of the stack; Nemotron names them one by one. */
@@ -115,8 +142,8 @@ static void stack(mc_look *l)
     }
     if (!mc_look_letters(l))
         return;
-    for (uint64_t i = 0; i < l->layers && l->s->cache == MC_CACHE_COMPUTED; i++)
-        layer(l, i);
+    read_sharing(l);
+    all_layers(l);
     prediction(l);
     supplied(l);
     mc_shape_end(l->s, l->a);

@@ -14,6 +14,8 @@ typedef struct {
     uint32_t        file;
     uint64_t        layers;
     char           *letters;        /* [layers] the kind of each layer, see shape_layers.c */
+    uint64_t        shared, share_factor; /* the last n layers read the cache of others; all but every n-th do; 0: none */
+    uint64_t        index_freq, index_skip; /* index keys on the first layers and then on every n-th; freq 0: on all */
 } mc_look;
 
 typedef enum {

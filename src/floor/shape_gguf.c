@@ -179,10 +179,23 @@ static bool owns_index(const mc_keys *l, uint64_t i, mc_str how)
     return mc_keys_of_layer(l, "attention.indexer.types", i, &v) ? v != 0 : i < 3 || (i >= 6 && (i - 6) % 4 == 0);
 }
 
+/* What llama.cpp stores beside index keys: some families only when a key asks for it on some layer. */
+static uint64_t index_times(const mc_keys *l)
+{
+    uint64_t times = mc_family_number(l->family, "llama_index", 1), v;
+    if (!mc_get(l->family, "llama_index_key"))
+        return times;
+    const char *key = mc_format(l->a, "%.*s", MC_FMT(mc_family_text(l->family, "llama_index_key"))).p;
+    for (uint64_t i = 0; i < l->layers; i++)
+        if (mc_keys_of_layer(l, key, i, &v) && v > 0)
+            return times;
+    return 1;
+}
+
 static void index_keys(mc_keys *l, uint64_t i)
 {
     mc_str     how = mc_family_text(l->family, "index");
-    uint64_t   width, v, times = mc_family_number(l->family, "llama_index", 1);
+    uint64_t   width, v, times = l->index_times;
     mc_sources from = { 0 };
     if (how.n == 0 || i >= l->layers || !owns_index(l, i, how))
         return;
@@ -273,6 +286,7 @@ static void stack(mc_keys *l, uint64_t prediction)
     if (mc_family_is(l->family, "attention", "compressed"))
         compressed(l);
     else {
+        l->index_times = index_times(l);
         for (uint64_t i = 0; i < l->layers && l->s->cache == MC_CACHE_COMPUTED; i++)
             layer(l, i);
         for (uint64_t i = l->layers; i < l->layers + prediction && l->s->cache == MC_CACHE_COMPUTED; i++)
@@ -304,7 +318,7 @@ void mc_shape_gguf(const mc_model *m, mc_kb *kb, mc_arena *a, mc_shape *s)
 {
     const mc_gguf *g = m->gguf;
     mc_str         arch = mc_gguf_str(mc_gguf_get(g, "general.architecture"));
-    mc_keys        l = { m, a, s, mc_kb_family(kb, true, arch), 0 };
+    mc_keys        l = { .m = m, .a = a, .s = s, .family = mc_kb_family(kb, true, arch) };
     uint64_t       blocks = 0, next = 0;
     if (!g || g->n < g->n_kv) {
         mc_shape_not(s, g ? MC_STR("the metadata could not be read to its end") : MC_STR("there is no metadata to read"));

@@ -3,7 +3,7 @@
 #define MODELCHECK_FLOOR_SHAPE_GGUF_H
 #include "floor/shape_build.h"
 
-typedef struct { const mc_model *m; mc_arena *a; mc_shape *s; const mc_value *family; uint64_t layers; } mc_keys;
+typedef struct { const mc_model *m; mc_arena *a; mc_shape *s; const mc_value *family; uint64_t layers, index_times; } mc_keys;
 
 /* Keys without the architecture in front. */
 bool mc_keys_number(const mc_keys *l, const char *key, uint64_t *out) MC_MUST_USE;

@@ -5,11 +5,9 @@
 /* ---- DeepSeek-V4 ---- */
 
 /* Ratio of layer i: 0 window only, else tokens for one compressed row. */
-static bool ratio(mc_look *l, uint64_t i, uint64_t *out)
+static bool ratio(mc_look *l, uint64_t i, uint64_t csa, uint64_t hca, uint64_t *out)
 {
     const mc_value *list = mc_get(l->text, "compress_ratios"), *types = mc_get(l->text, "layer_types");
-    mc_num          rate4 = mc_look_number(l, "compress_rate_csa"), rate128 = mc_look_number(l, "compress_rate_hca");
-    uint64_t        csa = mc_num_known(rate4) ? rate4.v : 4, hca = mc_num_known(rate128) ? rate128.v : 128;
     int64_t         v;
     if (mc_is(list, MC_ARRAY)) { /* may be longer than the model: prediction layers */
         if (!mc_as_int(mc_item(list, i), &v) || v < 0 || v > 1 << 20)
@@ -36,19 +34,20 @@ static void rows(mc_look *l, uint64_t i, uint64_t every, mc_num width, bool inde
 static void compressed(mc_look *l)
 {
     mc_num   width = mc_look_width(l), index = mc_look_number(l, "index_head_dim"), window = mc_look_window(l);
+    mc_num   csa = mc_look_number(l, "compress_rate_csa"), hca = mc_look_number(l, "compress_rate_hca");
     uint64_t every;
     if (!mc_num_known(width) || !mc_num_known(index) || !mc_num_known(window) || !mc_shape_begin(l->s, l->a, l->layers)) {
         mc_shape_not(l->s, MC_STR("the configuration does not give layers, widths and window"));
         return;
     }
+    mc_sources from = { 0 };
+    mc_source_of(&from, l->m, l->a, l->m->arch.layers.from);
+    mc_look_from(l, &from, width);
+    mc_look_from(l, &from, window);
     for (uint64_t i = 0; i < l->layers; i++) {
-        mc_sources from = { 0 };
-        mc_source_of(&from, l->m, l->a, l->m->arch.layers.from);
-        mc_look_from(l, &from, width);
-        mc_look_from(l, &from, window);
         mc_keep_group raw = { .keep = MC_KEEP_WINDOW, .heads = 1, .k = width.v, .window = window.v };
         mc_shape_keep(l->s, i, &raw, &from);
-        if (!ratio(l, i, &every)) {
+        if (!ratio(l, i, mc_num_known(csa) ? csa.v : 4, mc_num_known(hca) ? hca.v : 128, &every)) {
             mc_shape_not(l->s, MC_STR("compress_ratios does not tell how each layer is compressed"));
             return;
         }

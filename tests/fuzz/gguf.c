@@ -46,6 +46,8 @@ static void check_shape(mc_file *f, mc_kb *kb, mc_arena *a)
     mc_component c = { .index = MC_NONE, .set = MC_NONE };
     mc_model     m = { .arena = a, .unit = MC_UNIT_GGUF, .kind = MC_KIND_CAUSAL_LM, .files = f, .n_files = 1, .components = &c, .n_components = 1, .gguf = f->gguf };
     mc_shape     s;
+    for (size_t i = 0; i < MC_N_ROLES; i++)
+        c.docs[i] = MC_NONE;
     mc_geometry(&m, kb);
     mc_shape_of(&m, kb, a, &s);
     MUST(s.cache == MC_CACHE_COMPUTED ? s.n_keeps + s.n_states > 0 : s.reason.n > 0 && s.n_keeps + s.n_states == 0);
