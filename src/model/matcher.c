@@ -10,126 +10,6 @@
 
 #include <string.h>
 
-/* ---- the answer for one module, from the entries that concern it ---- */
-
-typedef struct { mc_pattern *p; const mc_override *owner; /* NULL: an exclude entry */ } entry;
-
-typedef struct {
-    bool              own, any, unknown;
-    const mc_pattern *own_by;
-    const mc_override *over, *any_over;
-    const mc_pattern *target;           /* of over */
-    unsigned          rank;
-    bool              over_unknown;
-} tally;
-
-/* An exact name beats a container, a container a pattern, a pattern a class. Of two containers the longer one counts. */
-static unsigned rank_of(const mc_pattern *p)
-{
-    switch (p->dialect) {
-    case MC_DIALECT_EXACT: return 0;
-    case MC_DIALECT_PREFIX: return 1 + (p->pattern.n < 4096 ? 4096 - (unsigned)p->pattern.n : 0);
-    case MC_DIALECT_SUBSTRING: case MC_DIALECT_GLOB: case MC_DIALECT_REGEX: case MC_DIALECT_HF: return 5000;
-    case MC_DIALECT_CLASS: break;
-    }
-    return 6000;
-}
-
-static void consider(tally *t, const entry *e, const mc_module *m)
-{
-    mc_tri own = mc_pattern_of_module(e->p, m);
-    bool   any = e->p->dialect == MC_DIALECT_CLASS ? own == MC_YES : mc_pattern_any(e->p, m->name);
-    if (own == MC_YES || any)
-        e->p->hit = true;
-    if (!e->owner) {
-        t->unknown |= own == MC_UNKNOWN && e->p->dialect != MC_DIALECT_CLASS;
-        t->any |= any;
-        if (own == MC_YES && (!t->own_by || e->p < t->own_by))
-            t->own_by = e->p;
-        t->own |= own == MC_YES;
-        return;
-    }
-    t->over_unknown |= own == MC_UNKNOWN;
-    if (own == MC_YES && (!t->over || rank_of(e->p) < t->rank || (rank_of(e->p) == t->rank && e->owner < t->over))) {
-        t->over = e->owner;
-        t->target = e->p;
-        t->rank = rank_of(e->p);
-    } else if (any && own != MC_YES && (!t->any_over || e->owner < t->any_over)) {
-        t->any_over = e->owner;
-    }
-}
-
-static mc_verdict conclude(const mc_claim *c, const tally *t, bool cut)
-{
-    mc_verdict v = { .doubt = cut || t->own != t->any || (t->unknown && !t->own) };
-    if (t->own) {
-        v.excluded_by = t->own_by;
-        return v;
-    }
-    if (t->over) {
-        v.scheme = &t->over->scheme;
-        v.target = t->target->dialect == MC_DIALECT_CLASS ? NULL : t->target;
-        v.doubt |= t->over_unknown && t->target->dialect == MC_DIALECT_CLASS;
-    } else {
-        v.scheme = t->any_over ? &t->any_over->scheme : c->whole_scope ? NULL : &c->base;
-        v.doubt |= t->any_over != NULL || t->over_unknown;
-    }
-    v.doubt |= v.scheme && v.scheme->quantized == MC_UNKNOWN;
-    if (v.scheme && v.scheme->quantized == MC_NO)
-        v.scheme = NULL;
-    return v;
-}
-
-static size_t n_entries(const mc_claim *c)
-{
-    size_t n = c->n_excludes;
-    for (size_t i = 0; i < c->n_overrides; i++)
-        n += c->overrides[i].n_targets;
-    return n;
-}
-
-/* Entry by entry: for single questions, and the reference of what is below. */
-static mc_verdict asked_alone(const mc_claim *c, const mc_module *m)
-{
-    tally t = { 0 };
-    for (size_t i = 0; i < c->n_excludes; i++)
-        consider(&t, &(entry){ &c->excludes[i], NULL }, m);
-    for (size_t o = 0; o < c->n_overrides; o++)
-        for (size_t i = 0; i < c->overrides[o].n_targets; i++)
-            consider(&t, &(entry){ &c->overrides[o].targets[i], &c->overrides[o] }, m);
-    return conclude(c, &t, false);
-}
-
-mc_verdict mc_claim_verdict(const mc_claim *c, const mc_module *m)
-{
-    if (c->verdicts && m >= c->modules && m < c->modules + c->n_verdicts && c->verdicts[m - c->modules])
-        return *c->verdicts[m - c->modules];
-    return asked_alone(c, m);
-}
-
-const mc_scheme *mc_claim_scheme(const mc_claim *c, const mc_module *m, const mc_pattern **excluded_by, bool *doubt)
-{
-    mc_verdict v = mc_claim_verdict(c, m);
-    if (excluded_by)
-        *excluded_by = v.excluded_by;
-    if (doubt)
-        *doubt = v.doubt;
-    return v.scheme;
-}
-
-const mc_claim *mc_claim_of(const struct mc_quant *q, uint32_t component)
-{
-    const mc_claim *unknown = NULL;
-    for (size_t i = 0; q && i < q->n_claims; i++) {
-        const mc_claim *c = &q->claims[i];
-        if (c->component == component && c->known_method)
-            return c;
-        if (c->component == component && !unknown)
-            unknown = c;
-    }
-    return unknown; /* better a block that is not understood than none */
-}
-
 /* ---- forms of texts ---- */
 
 enum { MOST_NUMBERS = 16 };
@@ -162,13 +42,13 @@ static bool shape_of(mc_str name, shape *s)
 
 /* ---- the index ---- */
 
-typedef struct { entry e; uint32_t next; } ref;     /* entries of one text; next: index + 1, 0 ends */
+typedef struct { mc_entry e; uint32_t next; } ref;     /* entries of one text; next: index + 1, 0 ends */
 typedef struct { uint16_t from, to; bool open; /* ends in a number that may go on */ } place;
 typedef struct {
-    bool  ready, alone;             /* alone: too long or too many numbers, asked entry by entry */
+    bool  ready, alone;             /* alone: too long or too many numbers, asked entry by mc_entry */
     bool  varies;                   /* depends on numbers */
     place *places; size_t n_places, cap_places; /* where entries with numbers may occur */
-    tally tally;                    /* of all entries that do not depend on numbers */
+    mc_tally tally;                    /* of all entries that do not depend on numbers */
     const mc_verdict *last;         /* of the last module of this form */
 } form_answer;
 
@@ -178,7 +58,7 @@ typedef struct {
     mc_strset texts; uint32_t *heads; size_t cap_heads;
     ref      *refs; size_t n_refs, cap_refs;
     mc_strset forms; bool *numbers; size_t cap_forms; /* forms of the texts; which have numbers */
-    entry    *fixed; size_t n_fixed, cap_fixed;     /* no literal stem, blind to digits */
+    mc_entry *fixed; size_t n_fixed, cap_fixed;     /* no literal stem, blind to digits */
     mc_strset numbers_of; uint32_t *number_heads; size_t cap_number_heads; /* no literal stem, may look at digits: by first number, "" none */
     uint64_t  budget;                               /* steps left; none: what is left is in doubt */
     bool      failed;
@@ -194,9 +74,9 @@ static bool spend(matcher *x, uint64_t steps)
     return ok;
 }
 
-static bool keep(matcher *x, entry **list, size_t *n, size_t *cap, entry e)
+static bool keep(matcher *x, mc_entry **list, size_t *n, size_t *cap, mc_entry e)
 {
-    entry *v = mc_grow(x->a, *list, *n, cap, sizeof *v);
+    mc_entry *v = mc_grow(x->a, *list, *n, cap, sizeof *v);
     if (!v)
         return false;
     *list = v;
@@ -224,7 +104,7 @@ static bool add_form(matcher *x, mc_str text)
 }
 
 /* Chains an entry to those of the same key. */
-static bool chain(matcher *x, mc_strset *keys, uint32_t **heads, size_t *cap, mc_str key, entry e)
+static bool chain(matcher *x, mc_strset *keys, uint32_t **heads, size_t *cap, mc_str key, mc_entry e)
 {
     bool     added;
     ref     *r = mc_grow(x->a, x->refs, x->n_refs, &x->cap_refs, sizeof *r);
@@ -240,7 +120,7 @@ static bool chain(matcher *x, mc_strset *keys, uint32_t **heads, size_t *cap, mc
     return true;
 }
 
-static bool add_text(matcher *x, mc_str text, entry e)
+static bool add_text(matcher *x, mc_str text, mc_entry e)
 {
     return add_form(x, text) && chain(x, &x->texts, &x->heads, &x->cap_heads, text, e);
 }
@@ -298,7 +178,7 @@ static mc_str first_number(mc_str s, bool regex)
     return MC_STR("");
 }
 
-static bool add_loose(matcher *x, entry e)
+static bool add_loose(matcher *x, mc_entry e)
 {
     bool regex = e.p->program != NULL, choice = regex && mc_str_find(e.p->pattern, '|') < e.p->pattern.n;
     bool literal = mc_pattern_stem(e.p).n > 0; /* may stand anywhere in a name */
@@ -306,7 +186,7 @@ static bool add_loose(matcher *x, entry e)
     return chain(x, &x->numbers_of, &x->number_heads, &x->cap_number_heads, key, e);
 }
 
-static void index_entry(matcher *x, entry e)
+static void index_entry(matcher *x, mc_entry e)
 {
     mc_str stem = mc_pattern_stem(e.p);
     if (stem.n == 0 || is_digit(mc_without_root(stem).p[0]) || stem.n > MC_LONGEST_NAME) {
@@ -326,38 +206,38 @@ static void index_entry(matcher *x, entry e)
 static bool build(matcher *x)
 {
     mc_claim *c = x->c;
-    if (!mc_strset_init(&x->texts, x->a, n_entries(c)) || !mc_strset_init(&x->forms, x->a, 32) || !mc_strset_init(&x->numbers_of, x->a, 16))
+    if (!mc_strset_init(&x->texts, x->a, mc_claim_entries(c)) || !mc_strset_init(&x->forms, x->a, 32) || !mc_strset_init(&x->numbers_of, x->a, 16))
         return false;
     for (size_t i = 0; i < c->n_excludes; i++)
-        index_entry(x, (entry){ &c->excludes[i], NULL });
+        index_entry(x, (mc_entry){ &c->excludes[i], NULL });
     for (size_t o = 0; o < c->n_overrides; o++)
         for (size_t i = 0; i < c->overrides[o].n_targets; i++)
-            index_entry(x, (entry){ &c->overrides[o].targets[i], &c->overrides[o] });
+            index_entry(x, (mc_entry){ &c->overrides[o].targets[i], &c->overrides[o] });
     return !x->failed;
 }
 
 /* ---- once a form ---- */
 
-static void ask_chain(matcher *x, const mc_strset *keys, const uint32_t *heads, mc_str key, const mc_module *m, tally *t)
+static void ask_chain(matcher *x, const mc_strset *keys, const uint32_t *heads, mc_str key, const mc_module *m, mc_tally *t)
 {
     uint32_t id = mc_strset_find(keys, key);
     for (uint32_t r = id == MC_NO_ID ? 0 : heads[id]; r; r = x->refs[r - 1].next) {
-        const entry *e = &x->refs[r - 1].e;
+        const mc_entry *e = &x->refs[r - 1].e;
         if (!spend(x, 32 + m->name.n * (e->p->program ? 16 : 1)))
             return;
-        consider(t, e, m);
+        mc_entry_consider(t, e, m);
     }
 }
 
-static void ask_text(matcher *x, mc_str text, const mc_module *m, tally *t)
+static void ask_text(matcher *x, mc_str text, const mc_module *m, mc_tally *t)
 {
     ask_chain(x, &x->texts, x->heads, text, m, t);
 }
 
-static void ask_list(matcher *x, const entry *list, size_t n, const mc_module *m, tally *t)
+static void ask_list(matcher *x, const mc_entry *list, size_t n, const mc_module *m, mc_tally *t)
 {
     for (size_t i = 0; i < n && spend(x, 16 + list[i].p->pattern.n + m->name.n * (list[i].p->program ? 8 : 1)); i++)
-        consider(t, &list[i], m);
+        mc_entry_consider(t, &list[i], m);
 }
 
 static bool add_place(matcher *x, form_answer *f, place p)
@@ -422,7 +302,7 @@ static size_t in_name(const shape *s, size_t at)
     return n;
 }
 
-static void ask_place(matcher *x, const shape *s, const place *p, const mc_module *m, tally *t)
+static void ask_place(matcher *x, const shape *s, const place *p, const mc_module *m, mc_tally *t)
 {
     size_t from = in_name(s, p->from), to = in_name(s, p->to);
     if (!p->open || p->to == 0) {
@@ -437,11 +317,11 @@ static void ask_place(matcher *x, const shape *s, const place *p, const mc_modul
 static mc_verdict judge(matcher *x, const form_answer *f, const mc_module *m)
 {
     shape s;
-    tally t = f->tally;
+    mc_tally t = f->tally;
     if (f->alone) {
-        t = (tally){ 0 };
+        t = (mc_tally){ 0 };
         for (size_t i = 0; i < x->n_refs && spend(x, 64 + m->name.n); i++)
-            consider(&t, &x->refs[i].e, m);
+            mc_entry_consider(&t, &x->refs[i].e, m);
         ask_list(x, x->fixed, x->n_fixed, m, &t);
     } else if (f->varies && shape_of(m->name, &s)) {
         for (size_t i = 0; i < f->n_places; i++)
@@ -450,7 +330,7 @@ static mc_verdict judge(matcher *x, const form_answer *f, const mc_module *m)
             ask_chain(x, &x->numbers_of, x->number_heads, mc_str_cut(m->name, s.numbers[0].at, s.numbers[0].at + s.numbers[0].n), m, &t);
         ask_chain(x, &x->numbers_of, x->number_heads, MC_STR(""), m, &t);
     }
-    return conclude(x->c, &t, x->budget == 0);
+    return mc_tally_conclude(x->c, &t, x->budget == 0);
 }
 
 static bool same(const mc_verdict *a, const mc_verdict *b)
@@ -477,7 +357,7 @@ void mc_claim_resolve(mc_arena *a, mc_claim *c, const mc_module *modules, size_t
 {
     matcher  x = { .a = a, .c = c, .budget = MC_MATCH_BUDGET };
     uint32_t forms = 0;
-    if (n_entries(c) == 0 || n == 0 || !build(&x))
+    if (mc_claim_entries(c) == 0 || n == 0 || !build(&x))
         return;
     for (size_t i = 0; i < n; i++)
         if (modules[i].component == c->component && modules[i].form >= forms)

@@ -7,7 +7,8 @@
  * quant_scope.c     MC435, MC436: lists against tensors  quant_fused.c  MC437, MC438
  * quant_data.c      MC445-MC447: a few bytes of tensor data
  * quant_blocks.c    MC411, MC412: one block              quant_pairs.c  MC413, MC414: two of them
- * quant_stored.c    MC410, MC415-MC417, MC423-MC425, MC439: blocks and lists against what is stored as a whole */
+ * quant_stored.c    MC410, MC415-MC417: blocks and lists against what is stored as a whole
+ * quant_scales.c    MC423-MC425, MC439 */
 #ifndef MODELCHECK_RULES_QUANT_RULES_H
 #define MODELCHECK_RULES_QUANT_RULES_H
 #include "model/quant.h"
@@ -44,6 +45,12 @@ bool mc_quant_padded(const mc_check *cx, const mc_module *m, const char **key, u
 /* FP8 block scales of another size than the scheme's blocks make; want: what they make. */
 bool mc_quant_blocks_differ(const mc_scheme *s, const mc_module *m, uint64_t want[2]);
 bool mc_quant_turned(const mc_module *m);                                   /* MC434 explains it: FP4 packed along the wrong axis */
+
+const mc_inventory *mc_quant_inventory(const mc_model *m, uint32_t component);
+const mc_dtype *mc_quant_dtype(const mc_check *cx, const mc_module *m);     /* of its weight, NULL if unknown */
+/* Does a tensor's name end with (hold) one of these? Asked once a form; *first gets the first such tensor. */
+bool mc_quant_any_ends(const mc_inventory *inv, const char *const *endings, const mc_tensor **first);
+bool mc_quant_any_contains(const mc_inventory *inv, const char *const *words);
 
 void mc_check_settings_missing(mc_check *cx);   /* MC410 */
 void mc_check_block_invalid(mc_check *cx);      /* MC411 */
