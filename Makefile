@@ -1,5 +1,6 @@
 # modelcheck - see README.md. `make help` lists the targets.
 CC      ?= cc
+OBJCOPY ?= objcopy
 BUILD   ?= build
 PREFIX  ?= /usr/local
 VERSION := $(shell sed -n 's/.*MODELCHECK_VERSION "\(.*\)"/\1/p' include/modelcheck.h)
@@ -24,13 +25,18 @@ all: $(BUILD)/modelcheck $(BUILD)/libmodelcheck.so ## build the program and the 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# Debugging symbols go to a file beside the linked one, where gdb and perf look for them: what is copied stays small.
+split_debug = $(OBJCOPY) --only-keep-debug $(1) $(1).debug && $(OBJCOPY) --strip-debug --add-gnu-debuglink=$(1).debug $(1)
+
 $(BUILD)/modelcheck: $(OBJ)
 	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(OBJ) $(LDLIBS)
+	@$(call split_debug,$@)
 
 # Only what include/modelcheck.h marks is visible. The soname changes when the API breaks.
 SONAME := libmodelcheck.so.0
 $(BUILD)/libmodelcheck.so: $(LIB_OBJ)
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,relro,-z,now $(LDFLAGS) -o $(BUILD)/$(SONAME) $(LIB_OBJ) $(LDLIBS)
+	@$(call split_debug,$(BUILD)/$(SONAME))
 	@ln -sf $(SONAME) $@
 
 $(BUILD)/%.o: %.c Makefile

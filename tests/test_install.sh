@@ -25,6 +25,8 @@ for f in bin/modelcheck lib/libmodelcheck.so lib/pkgconfig/modelcheck.pc include
     check "$f" test -e "$root/$f"
 done
 check "the installed program" "$root/bin/modelcheck" fixtures/sample
+small() { test "$(stat -c %s "$root/bin/modelcheck")" -lt 2097152; }
+check "the program, its data embedded, is smaller than 2 MiB" small
 others() { ! nm -D --defined-only "$root/lib/libmodelcheck.so" | awk '{print $3}' | grep -v '^modelcheck_'; }
 check "exports only modelcheck_*" others
 
