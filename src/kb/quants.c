@@ -5,7 +5,7 @@
  * numbers { keys, min, max, whole_row, integer, list, default } and its exclude lists { key, dialect }. */
 #include "kb/kb.h"
 
-typedef struct { mc_kb_method *v; size_t n, cap; } table;
+typedef struct { mc_kb_method *v; size_t n, cap; } methods;
 
 static char folded(char c)
 {
@@ -34,7 +34,7 @@ static mc_plain plain_of(mc_str word)
     return MC_PLAIN_UNKNOWN;
 }
 
-static void decode_file(mc_kb *kb, table *t, const mc_embedded *e)
+static void decode_file(mc_kb *kb, methods *t, const mc_embedded *e)
 {
     mc_err          err;
     const mc_value *root = mc_json_tree(&kb->arena, (mc_span){ e->p, e->n }, &err, NULL), *list = mc_get(root, "methods");
@@ -51,12 +51,12 @@ static void decode_file(mc_kb *kb, table *t, const mc_embedded *e)
     }
 }
 
-static const table *table_of(mc_kb *kb)
+static const methods *methods_of(mc_kb *kb)
 {
-    static const table none;
-    table *t = kb->quants;
+    static const methods none;
+    methods *t = kb->quants;
     if (!t) {
-        kb->quants = t = MC_NEW(&kb->arena, table, 1);
+        kb->quants = t = MC_NEW(&kb->arena, methods, 1);
         for (const mc_embedded *e = NULL; t && (e = mc_embedded_next(e, "quants/"));)
             decode_file(kb, t, e);
     }
@@ -65,7 +65,7 @@ static const table *table_of(mc_kb *kb)
 
 const mc_kb_method *mc_kb_quant_method(mc_kb *kb, mc_str name)
 {
-    const table *t = table_of(kb);
+    const methods *t = methods_of(kb);
     for (size_t i = 0; name.n && i < t->n; i++) {
         const mc_value *aliases = mc_get(t->v[i].spec, "aliases");
         if (mc_quant_name_eq(t->v[i].name, name))
@@ -77,12 +77,12 @@ const mc_kb_method *mc_kb_quant_method(mc_kb *kb, mc_str name)
     return NULL;
 }
 
-const mc_value *mc_kb_quant_entry(mc_kb *kb, const char *method, const char *name, mc_str key)
+const mc_value *mc_kb_quant_entry(mc_kb *kb, const char *method, const char *table, mc_str name)
 {
     const mc_kb_method *m = mc_kb_quant_method(kb, mc_str_of(method));
-    const mc_value        *v = m ? mc_get(m->file, name) : NULL;
+    const mc_value        *v = m ? mc_get(m->file, table) : NULL;
     for (size_t i = 0; mc_is(v, MC_OBJECT) && i < v->n; i++)
-        if (mc_quant_name_eq(v->u.fields[i].key, key))
+        if (mc_quant_name_eq(v->u.fields[i].key, name))
             return v->u.fields[i].value;
     return NULL;
 }

@@ -41,6 +41,8 @@ static void apply(mc_regex *r, part *stack, size_t *n, const mc_rx_token *t)
         stack[(*n)++] = s;
     } else if (t->kind == T_EMPTY) {
         stack[(*n)++] = (part){ .nullable = true };
+    } else if (!b || (!a && (t->kind == T_CONCAT || t->kind == T_ALT))) {
+        return; /* not in postfix order: cannot be */
     } else if (t->kind == T_CONCAT) {
         link_up(r, &a->last, &b->first);
         if (a->nullable)

@@ -137,8 +137,8 @@ static int class_member(mc_rx_parser *p, mc_rx_bytes *b)
 static void parse_class(mc_rx_parser *p)
 {
     mc_rx_bytes b = { { 0 } };
-    bool    not = p->i < p->p.n && p->p.p[p->i] == '^', closed = false;
-    p->i += not;
+    bool    negated = p->i < p->p.n && p->p.p[p->i] == '^', closed = false;
+    p->i += negated;
     for (size_t first = p->i; p->i < p->p.n && !p->bad;) {
         if (p->p.p[p->i] == ']' && p->i > first) {
             closed = true;
@@ -158,7 +158,7 @@ static void parse_class(mc_rx_parser *p)
             add_range(&b, (unsigned)from, (unsigned)to);
     }
     p->bad |= !closed;
-    if (not)
+    if (negated)
         invert(&b);
     class_atom(p, &b);
 }

@@ -233,7 +233,7 @@ static stored what_is_stored(mc_check *cx, const mc_claim *c)
         /* integers under a weight's name are codes, whatever their layout */
         bool codes = d && d->cls == MC_CLASS_INT && m->parts[MC_PART_WEIGHT]->rank >= 2 && (m->layer != MC_NONE || m->cls == MC_CLS_HEAD);
         s.packed |= m->layout != MC_Q_PLAIN || codes || (d && d->cls == MC_CLASS_FLOAT && d->block_bits < 16);
-        if (!plain_matrix(cx, m))
+        if (!d || !plain_matrix(cx, m))
             continue;
         s.matrices++;
         if (m->cls == MC_CLS_EMBEDDING || m->cls == MC_CLS_NORM || m->cls == MC_CLS_HEAD || m->layer == MC_NONE)
