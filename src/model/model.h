@@ -32,7 +32,7 @@ typedef enum {
     MC_ROLE_PROCESSOR,          /* processor_config.json, preprocessor_config.json */
     MC_ROLE_TEMPLATE,           /* chat_template.jinja, chat_template.json */
     MC_ROLE_ADAPTER_CONFIG,     /* adapter_config.json */
-    MC_ROLE_QUANTIZE_CONFIG,    /* quantize_config.json, quant_config.json */
+    MC_ROLE_QUANTIZE_CONFIG,    /* quantize_config.json, quant_config.json, quantization_config.json */
     MC_ROLE_HF_QUANT_CONFIG,    /* hf_quant_config.json */
     MC_ROLE_PARAMS,             /* params.json (Mistral, Meta) */
     MC_ROLE_PIPELINE,           /* model_index.json (diffusers) */

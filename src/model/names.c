@@ -23,6 +23,7 @@ static const named EXACT[] = {
     { "chat_template.jinja", MC_ROLE_TEMPLATE }, { "chat_template.json", MC_ROLE_TEMPLATE },
     { "adapter_config.json", MC_ROLE_ADAPTER_CONFIG },
     { "quantize_config.json", MC_ROLE_QUANTIZE_CONFIG }, { "quant_config.json", MC_ROLE_QUANTIZE_CONFIG },
+    { "quantization_config.json", MC_ROLE_QUANTIZE_CONFIG },
     { "hf_quant_config.json", MC_ROLE_HF_QUANT_CONFIG }, { "params.json", MC_ROLE_PARAMS },
     { "model_index.json", MC_ROLE_PIPELINE }, { "modules.json", MC_ROLE_MODULES },
 };

@@ -37,6 +37,8 @@ static mc_str derived(const mc_value *block, mc_str at, mc_role role)
         return MC_STR("compressed-tensors");
     if (role == MC_ROLE_PARAMS)
         return MC_STR("executorch");
+    if (mc_get(block, "tensor_storage")) /* the side file of ExLlamaV3: what was stored for each module */
+        return MC_STR("exl3");
     if (role == MC_ROLE_QUANTIZE_CONFIG)
         return by_keys(block, MC_STR("gptq"));
     if (mc_get(block, "quant_algo") || role == MC_ROLE_HF_QUANT_CONFIG)
