@@ -9,6 +9,7 @@ typedef struct {
     mc_kb          *kb;
     const mc_floor_ask *ask;
     const mc_engine *e;
+    bool            vllm, transformers; /* which one e is, asked once and not for each tensor */
     const mc_shape *shape;
     mc_arena       *a;
     mc_residency   *r;
@@ -37,16 +38,6 @@ uint64_t mc_part_of_rank(const mc_residency *r, const mc_part *p, uint64_t tp)
 
 /* ---- one tensor ------------------------------------------------------------------------------------------- */
 
-static bool is(const mc_str engine, const char *name)
-{
-    return mc_str_is(engine, name);
-}
-
-static bool vllm(const job *j)
-{
-    return is(mc_str_of(j->e->name), "vllm");
-}
-
 static bool speculates(const job *j)
 {
     return j->ask->switches.speculative > 0;
@@ -61,9 +52,9 @@ static bool skipped_mtp(const job *j, const mc_weight_kind *k, const mc_tensor *
 /* Quantized while it is loaded: matrices of the layers, without routers. */
 static uint64_t in_flight(const job *j, const mc_weight_kind *k, const mc_tensor *t, uint64_t bytes)
 {
-    mc_str q = mc_str_of(j->ask->switches.quantization);
-    if (!vllm(j) || !k->linear || j->quant.method.n || t->rank < 2)
+    if (!j->vllm || !k->linear || j->quant.method.n || t->rank < 2)
         return bytes;
+    mc_str q = mc_str_of(j->ask->switches.quantization);
     if (mc_str_is(q, "fp8"))
         return t->elements;
     if (mc_str_is(q, "bitsandbytes")) /* two values a byte, and the f32 maximum of each 64 */
@@ -74,7 +65,7 @@ static uint64_t in_flight(const job *j, const mc_weight_kind *k, const mc_tensor
 /* Rows of the embedding and of the head are padded to a multiple of 64. */
 static uint64_t vocabulary_padding(const job *j, const mc_weight_kind *k, const mc_tensor *t, uint64_t bytes)
 {
-    if (!vllm(j) || !k->vocabulary || t->rank != 2 || !j->m->arch.vocab.known || t->dims[0] != (uint64_t)j->m->arch.vocab.v || t->dims[0] % 64 == 0)
+    if (!j->vllm || !k->vocabulary || t->rank != 2 || !j->m->arch.vocab.known || t->dims[0] != (uint64_t)j->m->arch.vocab.v || t->dims[0] % 64 == 0)
         return 0;
     return bytes / t->dims[0] * (64 - t->dims[0] % 64);
 }
@@ -85,16 +76,16 @@ static uint64_t mxfp4(job *j, const mc_weight_kind *k, const mc_tensor *t, uint6
     mc_gpu gpu = j->ask->gpu;
     bool   none = gpu.kind == MC_GPU_CPU || gpu.kind == MC_GPU_ROCM || gpu.kind == MC_GPU_HPU || gpu.kind == MC_GPU_OTHER ||
                 (gpu.kind == MC_GPU_CUDA && gpu.capability < 75);
-    if (vllm(j) && k->mxfp4_values && t->rank == 4 && t->dims[3] == 16 && t->dims[2] % 8 && (gpu.kind == MC_GPU_NONE || gpu.kind == MC_GPU_CUDA))
+    if (j->vllm && k->mxfp4_values && t->rank == 4 && t->dims[3] == 16 && t->dims[2] % 8 && (gpu.kind == MC_GPU_NONE || gpu.kind == MC_GPU_CUDA))
         return bytes / t->dims[2] * (t->dims[2] + 8 - t->dims[2] % 8);
-    if (is(mc_str_of(j->e->name), "transformers") && none && k->mxfp4_values)
+    if (j->transformers && none && k->mxfp4_values)
         return bytes * 4;
     return bytes;
 }
 
 static bool dropped(const job *j, const mc_weight_kind *k)
 {
-    if (!vllm(j) || !mc_str_is(j->quant.method, "gptq"))
+    if (!j->vllm || !mc_str_is(j->quant.method, "gptq"))
         return false;
     return (k->group_index && !j->quant.act_order) || (k->zeros && j->quant.symmetric);
 }
@@ -102,15 +93,15 @@ static bool dropped(const job *j, const mc_weight_kind *k)
 /* Bytes of a float tensor in the type that the engine computes in. */
 static uint64_t cast(const job *j, const mc_weight_kind *k, const mc_tensor *t, uint64_t bytes)
 {
-    const mc_dtype *d = mc_kb_dtype(j->kb, t->dtype);
-    bool wide = mc_dtype_is_float(d, 32) || mc_dtype_is_float(d, 64), f32 = mc_str_is(j->m->arch.dtype.v, "float32");
     if (k->companion || j->m->unit == MC_UNIT_GGUF)
         return bytes;
+    const mc_dtype *d = mc_kb_dtype(j->kb, t->dtype);
+    bool            wide = mc_dtype_is_float(d, 32) || mc_dtype_is_float(d, 64);
     if (j->e->narrows)
         return wide ? t->elements * 2 : bytes;
-    if (!is(mc_str_of(j->e->name), "transformers") || !j->m->arch.dtype.known || j->quant.method.n)
+    if (!j->transformers || !j->m->arch.dtype.known || j->quant.method.n)
         return bytes;
-    if (f32)
+    if (mc_str_is(j->m->arch.dtype.v, "float32"))
         return wide || mc_dtype_is_float(d, 16) ? t->elements * 4 : bytes;
     return wide && (mc_str_is(j->m->arch.dtype.v, "bfloat16") || mc_str_is(j->m->arch.dtype.v, "float16")) ? t->elements * 2 : bytes;
 }
@@ -179,7 +170,7 @@ static void add(job *j, const mc_weight_kind *k, const mc_tensor *t)
 static void rope_table(job *j)
 {
     uint64_t rotary = mc_rotary_width(j->m), rows = j->shape->max_context, bytes;
-    if (!vllm(j) || j->ask->gpu.kind == MC_GPU_HPU || rotary == 0 || rows == 0 || ckd_mul(&bytes, rows, rotary * 2))
+    if (!j->vllm || j->ask->gpu.kind == MC_GPU_HPU || rotary == 0 || rows == 0 || ckd_mul(&bytes, rows, rotary * 2))
         return;
     j->r->each = bytes;
     assume(j, (int64_t)(bytes > INT64_MAX ? INT64_MAX : bytes),
@@ -209,7 +200,7 @@ static void explain(job *j)
         assume(j, effect(j->converted, true), mc_format(j->a, "matrices of the layers are quantized to %s while they are loaded", j->ask->switches.quantization));
     if (j->padded)
         assume(j, effect(j->padded, false), mc_format(j->a, "%s pads or widens tensors when it loads them", name));
-    if (j->m->unit == MC_UNIT_GGUF && is(mc_str_of(name), "transformers"))
+    if (j->m->unit == MC_UNIT_GGUF && j->transformers)
         assume(j, 0, MC_STR("transformers dequantizes a GGUF when it loads it: the stored size is less than it will hold"));
 }
 
@@ -253,6 +244,8 @@ void mc_residency_of(const mc_model *m, mc_kb *kb, const mc_floor_ask *ask, cons
 {
     *out = (mc_residency){ .known = m->weights_bytes.known, .kv_heads = m->arch.kv_heads.known ? (uint64_t)m->arch.kv_heads.v : 0 };
     job j = { .m = m, .kb = kb, .ask = ask, .e = e, .shape = shape, .a = a, .r = out, .text_layers = UINT64_MAX };
+    j.vllm = mc_str_is(mc_str_of(e->name), "vllm");
+    j.transformers = mc_str_is(mc_str_of(e->name), "transformers");
     if (!out->known)
         return;
     mc_load_quant_of(m, &j.quant);
