@@ -7,10 +7,14 @@
 
 /* ---- embedded files --------------------------------------------------------------------------------------- */
 
+struct mc_kb;
 typedef struct { const char *name; const uint8_t *p; size_t n; } mc_embedded; /* name: "ggml-types.json" */
 mc_span mc_embedded_find(const char *name);                                   /* { NULL, 0 } if there is none */
 /* Each file whose name begins with the prefix: start with NULL; NULL at the end. */
 const mc_embedded *mc_embedded_next(const mc_embedded *last, const char *prefix);
+
+/* Files given at run time (--rules DIR): an embedded file of the same name is replaced. Before the first use of the tables. */
+bool mc_kb_add_file(struct mc_kb *kb, const char *name, mc_span text) MC_MUST_USE;
 
 /* ---- element types: rules/dtypes.json, rules/ggml-types.json ---------------------------------------------- */
 
@@ -114,8 +118,5 @@ mc_number mc_quant_number(const mc_value *spec, const mc_value *block);
 /* target: "sm90", "gfx942", "-"; backend: "cuda", "rocm", "metal", ...; capability: 90 of sm90, 0 for others. */
 typedef struct { mc_str name, target, backend; unsigned capability; } mc_kb_gpu;
 bool mc_kb_gpu_find(mc_arena *a, mc_str name, mc_kb_gpu *out) MC_MUST_USE;    /* by name, alias, smNN or gfxNNN */
-
-/* ---- predicates (later frameworks, detection and users' rules) -------------------------------------------- */
-/* see docs/architecture.md: one three-valued evaluator over named facts; it arrives with the framework matrix. */
 
 #endif
