@@ -26,6 +26,7 @@ struct mc_fact {
 mc_fact mc_fact_int(int64_t v);
 mc_fact mc_fact_bool(bool v);
 mc_fact mc_fact_text(mc_str v);
+mc_fact mc_fact_list(const mc_fact *items, size_t n);
 mc_fact mc_fact_null(void);
 mc_fact mc_fact_unknown(const char *why);
 mc_str  mc_fact_words(mc_arena *a, const mc_fact *f);   /* "128", "true", "a, b"; "" for unknown and null */
@@ -46,7 +47,8 @@ typedef struct {
 } mc_facts;
 
 /* Is it a fact that data may name (the list of docs/frameworks.md)? Members of open groups count: config.<key>, file.<name> ... */
-bool mc_fact_exists(mc_str name);
+bool        mc_fact_exists(mc_str name);
+const char *mc_fact_name(size_t i);                     /* each name outside the open groups, sorted; NULL at the end */
 
 /* ---- predicates ------------------------------------------------------------------------------------------- */
 
@@ -62,6 +64,13 @@ bool     mc_predicate_check(const mc_value *p, mc_faults *f);
 /* `p` has passed mc_predicate_check; NULL is true (a row without `when`). *because (may be NULL) gets what is missing
  * when the answer is maybe: fact.why, or the name of the fact. */
 mc_three mc_predicate_eval(const mc_value *p, const mc_facts *facts, mc_scope scope, mc_str *because);
+
+/* The same where an absent fact makes its comparison false: would it be worth asking for what is missing? */
+mc_three mc_predicate_closed(const mc_value *p, const mc_facts *facts, mc_scope scope, mc_str *because);
+mc_three mc_fact_compare(const mc_fact *f, mc_str op, const mc_value *args);
+mc_three mc_three_and(mc_three a, mc_three b);
+mc_three mc_three_or(mc_three a, mc_three b);
+mc_three mc_three_not(mc_three t);
 
 /* "{name}" -> the words of the fact. Per-layer facts go without their prefix. A fact without a value leaves "?" and *hole true. */
 mc_str   mc_fill(mc_arena *a, mc_str text, const mc_facts *facts, mc_scope scope, bool *hole);
