@@ -16,7 +16,7 @@ LDLIBS   := -lm -pthread
 
 SOURCES  := $(sort $(wildcard $(addsuffix /*.c,$(addprefix src/,$(LAYERS)))))
 LIB_SRC  := $(filter-out src/cli/%,$(SOURCES))
-DATA     := $(sort $(wildcard rules/*.json rules/*.tsv rules/*/*.json))
+DATA     := $(sort $(wildcard rules/*.json rules/*.tsv rules/*/*.json rules/*/*/*.tsv))
 OBJ      := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 

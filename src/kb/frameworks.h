@@ -31,6 +31,7 @@ const mc_framework *mc_kb_framework(mc_kb *kb, mc_str name);
 /* Which version a target means: "" gives default_target; two parts the newest known patch of that minor release; else as written.
  * False: malformed (usage error). *outside: not in known_from..known_to, `v` is then the nearest known one and *text what was asked. */
 bool mc_framework_version(const mc_framework *f, mc_str text, mc_version *v, mc_str *resolved, bool *outside) MC_MUST_USE;
+mc_str mc_version_text(mc_arena *a, const mc_framework *f, const mc_version *v);    /* "0.33.0", "b11549"; "" for none */
 
 /* ---- verdict ---------------------------------------------------------------------------------------------- */
 
@@ -60,6 +61,13 @@ typedef struct {
     mc_str            by;                   /* name of the framework that answered when another one did (fallback), else "" */
 } mc_verdict_list;
 
+/* ---- files ------------------------------------------------------------------------------------------------ */
+
+/* Weight files of the model's directory as a framework would meet them. */
+typedef struct { mc_str path; uint64_t bytes; } mc_target_file;
+typedef struct { mc_str path; const mc_str *shards; size_t n_shards; } mc_target_index;
+typedef struct { const mc_target_file *files; size_t n_files; const mc_target_index *indexes; size_t n_indexes; } mc_target_files;
+
 /* What the target is judged for, beside facts. All may be unset. Facts of the target (gpu, platform, tp ...) are derived from it. */
 typedef struct {
     int64_t gpu;                            /* CUDA capability x 10, 0: no CUDA device named */
@@ -67,7 +75,8 @@ typedef struct {
     mc_str  gpu_arch;                       /* "gfx942", "sm90", "" */
     mc_str  host;                           /* --platform: "s390x", "" */
     int64_t tp, pp;                         /* 0: not given */
-    mc_str  kv_dtype;                       /* "": not given */
+    mc_str  kv_dtype;                       /* "": not given; "q8_0,q4_0" for K and V */
+    const mc_target_files *files;           /* of the model; NULL: which files would be read is not judged */
 } mc_target_options;
 
 /* The model's facts (scan/facts.h); the facts of framework and target are laid over them here: quant_method, act_dtype,
@@ -75,12 +84,7 @@ typedef struct {
 void mc_framework_judge(mc_kb *kb, mc_arena *a, const mc_framework *f, mc_str version, const mc_target_options *o, const mc_facts *facts,
                         mc_verdict_list *out);
 
-/* ---- files ------------------------------------------------------------------------------------------------ */
-
-/* Weight files of the model's directory as a framework would meet them. */
-typedef struct { mc_str path; uint64_t bytes; } mc_target_file;
-typedef struct { mc_str path; const mc_str *shards; size_t n_shards; } mc_target_index;
-typedef struct { const mc_target_file *files; size_t n_files; const mc_target_index *indexes; size_t n_indexes; } mc_target_files;
+/* ---- files: what would be read ---------------------------------------------------------------------------- */
 
 /* What the live `files` row takes. taken: one flag a file. row NULL: the framework has no live row (not known). */
 typedef struct {

@@ -39,6 +39,8 @@ struct mc_kb {
     void     *gguf;                     /* private: decoded rules/gguf-architectures.json */
     void     *quants;                   /* private: decoded rules/quants/ */
     void     *families;                 /* private: decoded rules/families/ */
+    mc_embedded *extra; size_t n_extra, cap_extra; /* mc_kb_add_file */
+    void     *frameworks;               /* private: decoded rules/frameworks/ */
 };
 
 mc_err mc_kb_init(mc_kb *kb) MC_MUST_USE;
