@@ -14,4 +14,12 @@ struct modelcheck {
     mc_run_result run;
 };
 
+/* lint.c: the data files (*.json, *.tsv) below a directory. `problem`: why one could not be read, or NULL. */
+enum { MC_MAX_RULES_FILE = 16 << 20 };
+typedef struct { mc_str path; mc_span text; const char *problem; } mc_rules_file;
+typedef struct { mc_rules_file *v; size_t n; } mc_rules_files;
+bool        mc_rules_read(mc_arena *a, const char *dir, mc_rules_files *out, int *os_error) MC_MUST_USE;
+/* Adds them to the knowledge base; NULL, or the first thing that is wrong, with its place. */
+const char *mc_rules_take(mc_arena *a, mc_kb *kb, const mc_rules_files *files, mc_str dir);
+
 #endif

@@ -26,9 +26,27 @@ int cli_explain(const cli_args *args)
     return status;
 }
 
+/* rules lint DIR...: 1 if a file has a fault. */
+static int lint(const cli_args *args)
+{
+    int status = 0;
+    if (args->n < 2)
+        return cli_usage_error("rules lint", "a directory is missing");
+    for (int i = 1; i < args->n; i++) {
+        const char *problem;
+        int         found = modelcheck_lint(stdout, args->words[i], &problem);
+        if (problem)
+            cli_complain(args->words[i], problem);
+        status = problem ? EXIT_UNCHECKED : found && !status ? EXIT_FINDINGS : status;
+    }
+    return written(fflush(stdout) != 0 || ferror(stdout) ? "cannot write" : NULL) ? EXIT_UNCHECKED : status;
+}
+
 int cli_rules(const cli_args *args)
 {
+    if (args->n && strcmp(args->words[0], "lint") == 0)
+        return lint(args);
     if (args->n)
-        return cli_usage_error(args->words[0], "`rules` takes no operands in this version");
+        return cli_usage_error(args->words[0], "`rules` takes no operands but lint DIR");
     return written(modelcheck_rules(stdout, args->format, NULL));
 }

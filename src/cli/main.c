@@ -12,7 +12,7 @@ const cli_command cli_commands[] = {
     { "show", "PATH", "what it is: files, formats, architecture, parameters, dtypes, tensors", MC_CMD_SHOW, cli_show },
     { "memory", "PATH", "the memory floor, term by term", MC_CMD_MEMORY, cli_memory },
     { "explain", "CODE|SLUG...", "what a rule means, why it matters, how to fix it", MC_CMD_EXPLAIN, cli_explain },
-    { "rules", "", "list the rules", MC_CMD_RULES, cli_rules },
+    { "rules", "[lint DIR...]", "list the rules; lint: check data files (frameworks, rules of your own)", MC_CMD_RULES, cli_rules },
 };
 const size_t cli_n_commands = MC_COUNT(cli_commands);
 

@@ -7,6 +7,7 @@
 bool mc_boundary_parse(mc_str text, bool build, mc_version *low, mc_version *high) MC_MUST_USE;
 
 void mc_framework_shape(const mc_value *root, mc_faults *f);    /* framework_shape.c: keys and kinds of values */
+void mc_custom_shape(const mc_value *root, mc_faults *f);       /* the same for a file of rules */
 void mc_framework_sense(const mc_value *root, mc_faults *f);    /* framework_sense.c: ids, sources, references, order of boundaries */
 
 /* A text of a data file, also one that was given at run time. */

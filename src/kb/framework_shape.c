@@ -118,6 +118,15 @@ static const member root_keys[] = {
 };
 SHAPE(root, "a framework file", "schema name display version_scheme read", false);
 
+static const member custom_keys[] = {
+    { "code", K_TEXT, NULL, NULL }, { "slug", K_TEXT, NULL, NULL }, { "severity", K_WORD, "error warning info", NULL }, { "message", K_MESSAGE, NULL, NULL },
+    { "fix", K_MESSAGE, NULL, NULL }, { "why", K_TEXT, NULL, NULL }, { "when", K_PREDICATE, NULL, NULL }, { "note", K_TEXT, NULL, NULL }, { "source", K_TEXT, NULL, NULL },
+    { "each", K_WORD, "row_parallel column_parallel linear experts embedding fused_group config_group", NULL },
+};
+SHAPE(custom, "a rule", "code severity message when", false);
+static const member rules_keys[] = { { "schema", K_WORD, "modelcheck/rules-1", NULL }, { "rules", K_ROWS, NULL, &custom }, { "note", K_TEXT, NULL, NULL } };
+SHAPE(rules, "a file of rules", "schema rules", false);
+
 /* ---- the check: a list of objects that are still to be looked at, so that nothing recurses ---- */
 
 typedef struct { const mc_value *v; const shape *s; } task;
@@ -256,10 +265,20 @@ static void check_object(work *w, const mc_value *v, const shape *s)
     check_required(w, v, s);
 }
 
-void mc_framework_shape(const mc_value *v, mc_faults *f)
+static void check_all(const mc_value *v, const shape *s, mc_faults *f)
 {
     work w = { .f = f, .build = mc_str_is(mc_as_str(mc_get(v, "version_scheme")), "build") };
-    later(&w, v, &root);
+    later(&w, v, s);
     for (size_t i = 0; i < w.n; i++)
         check_object(&w, w.v[i].v, w.v[i].s);
+}
+
+void mc_framework_shape(const mc_value *v, mc_faults *f)
+{
+    check_all(v, &root, f);
+}
+
+void mc_custom_shape(const mc_value *v, mc_faults *f)
+{
+    check_all(v, &rules, f);
 }

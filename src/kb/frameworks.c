@@ -5,6 +5,7 @@
 
 typedef struct { const mc_framework **v; size_t n, cap; mc_faults faults; bool all; } library;
 
+
 const char *mc_target_verdict_name(mc_target_verdict v)
 {
     static const char *const names[] = { "no-known-obstacle", "unknown", "slow", "needs", "wrong", "refuses" };

@@ -105,7 +105,20 @@ bool mc_kb_error(mc_kb *kb, mc_str text, size_t *cursor, mc_error_hit *out);
 
 /* ---- data files ------------------------------------------------------------------------------------------- */
 
-/* One data file, checked: faults are added with offsets in `text`. NULL if there was one. `arch` is the text of its table or { NULL, 0 }. */
+/* One data file, checked: faults are added with offsets in `text`. NULL if there was one. */
 mc_framework *mc_framework_decode(mc_arena *a, mc_str file, mc_span text, mc_faults *faults);
+/* The table of architectures of a decoded file, block i of `architectures`: name as `table` says; "" beyond the last. */
+mc_str        mc_framework_table(const mc_framework *f, size_t i);
+void          mc_framework_table_check(const mc_framework *f, size_t i, mc_span table, mc_faults *faults); /* offsets in `table` */
+
+/* ---- rules of users ---------------------------------------------------------------------------------------- */
+
+/* A row of `rules` in a file of schema "modelcheck/rules-1": docs/custom-rules.md. */
+typedef struct { mc_str code, slug, severity, message, fix, why, source; const mc_value *when; mc_each each; } mc_custom_rule;
+/* Checked; those of a file with faults are none. */
+const mc_custom_rule *mc_custom_decode(mc_arena *a, mc_span text, mc_faults *faults, size_t *n);
+/* Of all files that were given at run time. */
+size_t mc_kb_custom_rules(mc_kb *kb, const mc_custom_rule **rules);
+mc_each mc_each_of(mc_str word);
 
 #endif

@@ -146,3 +146,56 @@ void mc_judge_arch(mc_judge *j)
     if (mc_is(blocks, MC_OBJECT))
         judge_block(j, blocks);
 }
+
+/* ---- checks of a table ---- */
+
+static const mc_value *block_at(const mc_framework *f, size_t i)
+{
+    const mc_value *blocks = mc_get(f->root, "architectures");
+    return mc_is(blocks, MC_ARRAY) ? mc_item(blocks, i) : i == 0 ? blocks : NULL;
+}
+
+mc_str mc_framework_table(const mc_framework *f, size_t i)
+{
+    return mc_as_str(mc_get(block_at(f, i), "table"));
+}
+
+static void check_line(const mc_framework *f, const table *t, mc_str line, const mc_value *at, size_t columns, mc_faults *faults)
+{
+    mc_version low, high;
+    mc_str     name = cell(line, t->name), since = cell(line, t->since), until = cell(line, t->until), edge = cell(line, t->approx);
+    size_t     n = 1;
+    for (size_t i = 0; i < line.n; i++)
+        n += line.p[i] == '\t';
+    if (n > columns)
+        mc_fault_add(faults, at, "%zu fields, \"columns\" names %zu", n, columns);
+    if (name.n == 0 || mc_str_find(name, ' ') < name.n)
+        mc_fault_add(faults, at, "no name of an architecture");
+    if (since.n && !mc_boundary_parse(since, f->build, &low, &high))
+        mc_fault_add(faults, at, "\"%.*s\" is not a version", MC_FMT(since));
+    if (until.n && !mc_boundary_parse(until, f->build, &low, &high))
+        mc_fault_add(faults, at, "\"%.*s\" is not a version", MC_FMT(until));
+    if (edge.n && !mc_str_is(edge, "true") && !mc_str_is(edge, "since") && !mc_str_is(edge, "until"))
+        mc_fault_add(faults, at, "approx is true, since or until");
+}
+
+void mc_framework_table_check(const mc_framework *f, size_t i, mc_span text, mc_faults *faults)
+{
+    const mc_value *block = block_at(f, i), *columns = mc_get(block, "columns");
+    table           t = { text, column_of(columns, "name"), column_of(columns, "since"), column_of(columns, "until"), column_of(columns, "plugin"), column_of(columns, "approx") };
+    mc_str          rest = { (const char *)text.p, text.n };
+    bool            source = false;
+    if (t.name < 0)
+        mc_fault_add(faults, NULL, "\"columns\" has no column \"name\"");
+    while (rest.n) {
+        size_t   end = mc_str_find(rest, '\n');
+        mc_str   line = mc_str_cut(rest, 0, end);
+        mc_value at = { .at = (uint32_t)(rest.p - (const char *)text.p) };
+        rest = mc_str_cut(rest, end + 1, rest.n);
+        source |= line.n && line.p[0] == '#';
+        if (line.n && line.p[0] != '#' && t.name >= 0)
+            check_line(f, &t, line, &at, mc_is(columns, MC_ARRAY) ? columns->n : 1, faults);
+    }
+    if (!source)
+        mc_fault_add(faults, NULL, "no comment line says where the names were read");
+}

@@ -213,15 +213,6 @@ void mc_judge_rows(mc_judge *j)
 
 /* ---- limits ---- */
 
-static mc_each each_of(mc_str word)
-{
-    static const char *const words[MC_N_EACH] = { "", "row_parallel", "column_parallel", "linear", "experts", "embedding", "fused_group", "config_group" };
-    for (unsigned i = 1; i < MC_N_EACH; i++)
-        if (mc_str_is(word, words[i]))
-            return (mc_each)i;
-    return MC_EACH_NONE;
-}
-
 /* A message names the first thing that the limit holds for; the others are counted. */
 static void fire(mc_judge *j, const mc_value *row, mc_scope scope, mc_limit_hit **hit)
 {
@@ -238,7 +229,7 @@ static void fire(mc_judge *j, const mc_value *row, mc_scope scope, mc_limit_hit 
 static void judge_limit(mc_judge *j, const mc_value *row)
 {
     const mc_value *when = mc_get(row, "when");
-    mc_each         each = each_of(mc_as_str(mc_get(row, "each")));
+    mc_each         each = mc_each_of(mc_as_str(mc_get(row, "each")));
     mc_limit_hit   *hit = NULL;
     mc_str          because = MC_STR(""), one;
     mc_three        live = mc_row_live(j, row);
