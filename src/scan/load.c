@@ -111,6 +111,8 @@ static bool wants_head(const mc_builder *b, const mc_file *f)
 {
     if (f->role == MC_ROLE_WEIGHTS || f->role == MC_ROLE_INDEX || b->m->components[f->component].kind == MC_COMP_COPY)
         return false;
+    if (mc_str_is(f->path, "README.md")) /* the licence that a model card states */
+        return true;
     return b->plan->unit == MC_UNIT_FILE || f->role == MC_ROLE_VOCAB || f->role == MC_ROLE_TOKENIZER_JSON || f->role == MC_ROLE_TEMPLATE || f->role == MC_ROLE_BYTE_PART
         || is_document(f->role);
 }
