@@ -106,13 +106,23 @@ mc_file_choice mc_framework_choose(mc_arena *a, const mc_framework *f, const mc_
     return choose(&j, files);
 }
 
+/* GGUF beside the ladder: a framework that has it among its methods opens a file that is named. */
+static bool gguf_is_a_method(mc_judge *j)
+{
+    const mc_value *rows = mc_get(j->f->root, "quant");
+    for (size_t i = 0; j->method.type == MC_FACT_TEXT && mc_str_is(j->method.s, "gguf") && mc_is(rows, MC_ARRAY) && i < rows->n; i++)
+        if (mc_str_is(mc_as_str(mc_get(mc_item(rows, i), "method")), "gguf"))
+            return true;
+    return false;
+}
+
 static void judge_files(mc_judge *j)
 {
     const mc_target_files *files = j->o->files;
     if (!mc_get(j->f->root, "files") || !files || files->n_files == 0)
         return;
     mc_file_choice c = choose(j, files);
-    if (!c.row)
+    if (!c.row || (!c.pattern.n && gguf_is_a_method(j)))
         return;
     if (!c.pattern.n) {
         mc_hit_outcome(j, "files", c.row, "on_none", MC_STR("files"), MC_TARGET_REFUSES, mc_format(j->a, "%.*s finds no weight file that it reads", MC_FMT(mc_target_name(j))), MC_STR(""));
