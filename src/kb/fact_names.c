@@ -18,7 +18,7 @@ static const char *const names[] = {
     "gguf.architecture", "gguf.byte_order", "gguf.file_type", "gguf.pre", "gguf.split.count", "gguf.split.no", "gguf.split.tensors", "gguf.types", "gguf.version",
     "gpu", "gpu_major", "group_size", "head.stored", "head_dim", "head_dim_k", "head_dim_v", "heads", "heads_divisors", "heads_mod_tp", "hidden",
     "hidden_mod_128", "host", "in", "in_per_rank", "index.listed", "index.missing", "index.subfolder", "index.unlisted", "intermediate", "intermediate_mod_tp",
-    "kind", "kv_dtype", "kv_heads", "kv_heads_divide", "kv_scheme", "layers", "license", "model_type_builtin", "modelopt.quant_algo", "moe",
+    "kind", "kv_dtype", "kv_heads", "kv_heads_divide", "kv_heads_mod_tp", "kv_scheme", "layers", "license", "model_type_builtin", "modelopt.quant_algo", "moe",
     "moe.intermediate_per_rank_mod_128", "moe.intermediate_per_rank_mod_group", "name", "out", "out_per_rank", "parameters", "path", "platform", "quant_bits", "quant_format",
     "quant_method", "quant_method_raw", "quant_seen", "quant_source",
     "row_parallel.in_per_rank_mod_128", "row_parallel.in_per_rank_mod_16", "row_parallel.in_per_rank_mod_32", "row_parallel.in_per_rank_mod_64",

@@ -50,6 +50,7 @@ static const member arch_keys[] = {
     { "key", K_WORD, "config.architectures config.model_type gguf.general.architecture gguf.architecture", NULL }, { "table", K_TEXT, NULL, NULL },
     { "columns", K_TEXTS, NULL, NULL }, { "pick", K_WORD, "first-supported first only", NULL }, { "on_unknown", K_OBJECT, NULL, &outcome },
     { "on_removed", K_OBJECT, NULL, &outcome }, { "on_too_new", K_OBJECT, NULL, &outcome }, { "boundaries", K_TEXT, NULL, NULL },
+    { "when", K_PREDICATE, NULL, NULL },
 };
 SHAPE(arch, "\"architectures\"", "key table", true);
 #define HARDWARE { "gpu_min", K_INT, NULL, NULL }, { "gpu_exact", K_INT, NULL, NULL }, { "slow_below", K_INT, NULL, NULL }

@@ -1,14 +1,15 @@
 /* The block `architectures`: is the model's architecture one that the framework has at this version?
  *
  * The table is a TSV beside the file: one name a line, columns as `columns` says (name, category, since, until, plugin,
- * approx, note). A name may have several rows. */
+ * approx, backend, note). A name may have several rows. */
 #include "kb/framework.h"
 
 #include <string.h>
 
 typedef enum { A_ABSENT, A_TOO_NEW, A_ENDED, A_PLUGIN, A_LIVE } state; /* from worst to best */
-typedef struct { state state; mc_str name, boundary, plugin; } standing;
-typedef struct { mc_span text; int name, since, until, plugin, approx; } table;
+/* maybe: a general back end of the framework may run it at this version, though the framework has no class of its own. */
+typedef struct { state state; mc_str name, boundary, plugin; bool maybe; } standing;
+typedef struct { mc_span text; int name, since, until, plugin, approx, backend; } table;
 
 static int column_of(const mc_value *columns, const char *name)
 {
@@ -31,7 +32,16 @@ static table open_table(mc_judge *j, const mc_value *block)
     const mc_value *columns = mc_get(block, "columns");
     mc_str          file = mc_format(j->a, "frameworks/%.*s", MC_FMT(mc_as_str(mc_get(block, "table"))));
     return (table){ mc_kb_file(j->kb, file.p), column_of(columns, "name"), column_of(columns, "since"), column_of(columns, "until"),
-                    column_of(columns, "plugin"), column_of(columns, "approx") };
+                    column_of(columns, "plugin"), column_of(columns, "approx"), column_of(columns, "backend") };
+}
+
+/* The column `backend`: first version from which on a general back end (that of Transformers) may run the architecture. */
+static bool reached_by_backend(mc_judge *j, const table *t, mc_str line)
+{
+    mc_value since = { .type = MC_STRING, .s = cell(line, t->backend) };
+    mc_field field = { MC_STR("since"), &since };
+    mc_value row = { .type = MC_OBJECT, .n = 1, .u.fields = &field };
+    return since.s.n && mc_row_when(j, &row) == 0;
 }
 
 /* A line as a row with since, until and approx, so that it is judged like every other. */
@@ -41,12 +51,12 @@ static standing stand(mc_judge *j, const table *t, mc_str line)
     mc_value approx = { .type = MC_STRING, .s = cell(line, t->approx) }, yes = { .type = MC_BOOL, .u.b = true };
     mc_field fields[] = { { MC_STR("since"), &since }, { MC_STR("until"), &until }, { MC_STR("approx"), mc_str_is(approx.s, "true") ? &yes : &approx } };
     mc_value row = { .type = MC_OBJECT, .n = MC_COUNT(fields), .u.fields = fields };
-    standing s = { A_LIVE, MC_STR(""), MC_STR(""), cell(line, t->plugin) };
+    standing s = { A_LIVE, MC_STR(""), MC_STR(""), cell(line, t->plugin), false };
     int      when = mc_row_when(j, &row);
     if (when < 0)
-        s = (standing){ A_TOO_NEW, MC_STR(""), since.s, s.plugin };
+        s = (standing){ A_TOO_NEW, MC_STR(""), since.s, s.plugin, reached_by_backend(j, t, line) };
     else if (when > 0)
-        s = (standing){ s.plugin.n ? A_PLUGIN : A_ENDED, MC_STR(""), until.s, s.plugin };
+        s = (standing){ s.plugin.n ? A_PLUGIN : A_ENDED, MC_STR(""), until.s, s.plugin, reached_by_backend(j, t, line) };
     else if (s.plugin.n && !until.s.n)
         s.state = A_PLUGIN;
     return s;
@@ -54,7 +64,7 @@ static standing stand(mc_judge *j, const table *t, mc_str line)
 
 static standing look_up(mc_judge *j, const table *t, mc_str name)
 {
-    standing best = { A_ABSENT, name, MC_STR(""), MC_STR("") };
+    standing best = { A_ABSENT, name, MC_STR(""), MC_STR(""), false };
     mc_str   rest = { (const char *)t->text.p, t->text.n };
     while (rest.n) {
         size_t end = mc_str_find(rest, '\n');
@@ -78,10 +88,10 @@ static void tell(mc_judge *j, const mc_value *block, const standing *s)
         mc_hit(j, "architectures", block, id, MC_TARGET_NEEDS, message, mc_format(j->a, "install %.*s", MC_FMT(s->plugin)));
     } else if (s->state == A_ENDED) {
         message = mc_format(j->a, "%.*s was removed; the last release with it is %.*s", MC_FMT(s->name), MC_FMT(mc_release_before(j, b)));
-        mc_hit_outcome(j, "architectures", block, "on_removed", id, MC_TARGET_REFUSES, message, MC_STR(""));
+        mc_hit_outcome(j, "architectures", block, s->maybe ? "on_unknown" : "on_removed", id, MC_TARGET_REFUSES, message, MC_STR(""));
     } else if (s->state == A_TOO_NEW) {
         message = mc_format(j->a, "%.*s is not in %.*s: it came with %.*s", MC_FMT(s->name), MC_FMT(target), MC_FMT(b));
-        mc_hit_outcome(j, "architectures", block, mc_get(block, "on_too_new") ? "on_too_new" : "on_unknown", id, MC_TARGET_REFUSES, message,
+        mc_hit_outcome(j, "architectures", block, !s->maybe && mc_get(block, "on_too_new") ? "on_too_new" : "on_unknown", id, MC_TARGET_REFUSES, message,
                        mc_format(j->a, "%.*s or newer", MC_FMT(b)));
     } else {
         message = mc_format(j->a, "%.*s is not in the list of %.*s", MC_FMT(s->name), MC_FMT(target));
@@ -93,7 +103,7 @@ static void tell(mc_judge *j, const mc_value *block, const standing *s)
 static standing pick(mc_judge *j, const mc_value *block, const table *t, const mc_fact *names)
 {
     mc_str   how = mc_as_str(mc_get(block, "pick"));
-    standing best = { A_ABSENT, names->n ? names->items[0].s : MC_STR(""), MC_STR(""), MC_STR("") };
+    standing best = { A_ABSENT, names->n ? names->items[0].s : MC_STR(""), MC_STR(""), MC_STR(""), false };
     size_t   n = mc_str_is(how, "first") && names->n ? 1 : names->n;
     for (size_t i = 0; i < n; i++) {
         standing s = look_up(j, t, names->items[i].s);
@@ -141,7 +151,7 @@ void mc_judge_arch(mc_judge *j)
     const mc_value *blocks = mc_get(j->f->root, "architectures");
     judge_builtin(j);
     for (size_t i = 0; mc_is(blocks, MC_ARRAY) && i < blocks->n; i++)
-        if (mc_row_live(j, mc_item(blocks, i)) == MC_TRUE)
+        if (mc_row_live(j, mc_item(blocks, i)) == MC_TRUE && mc_predicate_eval(mc_get(mc_item(blocks, i), "when"), &j->facts, MC_SCOPE_MODEL, NULL) == MC_TRUE)
             judge_block(j, mc_item(blocks, i));
     if (mc_is(blocks, MC_OBJECT))
         judge_block(j, blocks);
@@ -164,6 +174,7 @@ static void check_line(const mc_framework *f, const table *t, mc_str line, const
 {
     mc_version low, high;
     mc_str     name = cell(line, t->name), since = cell(line, t->since), until = cell(line, t->until), edge = cell(line, t->approx);
+    mc_str     backend = cell(line, t->backend);
     size_t     n = 1;
     for (size_t i = 0; i < line.n; i++)
         n += line.p[i] == '\t';
@@ -175,6 +186,8 @@ static void check_line(const mc_framework *f, const table *t, mc_str line, const
         mc_fault_add(faults, at, "\"%.*s\" is not a version", MC_FMT(since));
     if (until.n && !mc_boundary_parse(until, f->build, &low, &high))
         mc_fault_add(faults, at, "\"%.*s\" is not a version", MC_FMT(until));
+    if (backend.n && !mc_boundary_parse(backend, f->build, &low, &high))
+        mc_fault_add(faults, at, "\"%.*s\" is not a version", MC_FMT(backend));
     if (edge.n && !mc_str_is(edge, "true") && !mc_str_is(edge, "since") && !mc_str_is(edge, "until"))
         mc_fault_add(faults, at, "approx is true, since or until");
 }
@@ -182,7 +195,7 @@ static void check_line(const mc_framework *f, const table *t, mc_str line, const
 void mc_framework_table_check(const mc_framework *f, size_t i, mc_span text, mc_faults *faults)
 {
     const mc_value *block = block_at(f, i), *columns = mc_get(block, "columns");
-    table           t = { text, column_of(columns, "name"), column_of(columns, "since"), column_of(columns, "until"), column_of(columns, "plugin"), column_of(columns, "approx") };
+    table           t = { text, column_of(columns, "name"), column_of(columns, "since"), column_of(columns, "until"), column_of(columns, "plugin"), column_of(columns, "approx"), column_of(columns, "backend") };
     mc_str          rest = { (const char *)text.p, text.n };
     bool            source = false;
     if (t.name < 0)

@@ -53,6 +53,8 @@ static bool take(mc_file_choice *c, const mc_value *rung, int64_t depth, const m
     const mc_target_index *index = index_of(files, mc_as_str(mc_get(rung, "index")));
     bool                   one = !index && mc_str_is(mc_as_str(mc_get(rung, "no_index")), "first");
     size_t                 n = 0;
+    if (!index && mc_str_is(mc_as_str(mc_get(rung, "no_index")), "refuses"))
+        return false; /* only what an index lists is read here */
     for (size_t i = 0; i < files->n_files; i++) {
         if (!fits(rung, files->files[i].path, depth))
             continue;

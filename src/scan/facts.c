@@ -298,7 +298,7 @@ static const struct { const char *name; mc_fact_reader *read; } single[] = {
     { "quant_bits", mc_fact_quant }, { "group_size", mc_fact_quant }, { "sym", mc_fact_quant }, { "desc_act", mc_fact_quant }, { "checkpoint_format", mc_fact_quant },
     { "awq_version", mc_fact_quant }, { "weight_block_n", mc_fact_quant }, { "weight_block_k", mc_fact_quant }, { "quant_source", mc_fact_quant }, { "kv_scheme", mc_fact_quant },
     { "quant_method", mc_fact_quant }, { "quant_method_raw", mc_fact_quant }, { "quant_seen", mc_fact_quant }, { "quant_format", mc_fact_quant },
-    { "tp", mc_fact_tp }, { "heads_mod_tp", mc_fact_tp }, { "heads_divisors", mc_fact_tp }, { "kv_heads_divide", mc_fact_tp }, { "intermediate_mod_tp", mc_fact_tp },
+    { "tp", mc_fact_tp }, { "heads_mod_tp", mc_fact_tp }, { "heads_divisors", mc_fact_tp }, { "kv_heads_divide", mc_fact_tp }, { "kv_heads_mod_tp", mc_fact_tp }, { "intermediate_mod_tp", mc_fact_tp },
     { "hidden_mod_128", mc_fact_tp },
     { "license", mc_fact_files }, { "target_is_directory", fact_model }, { "format", fact_model }, { "kind", fact_model }, { "name", fact_model }, { "path", fact_model },
 };

@@ -296,9 +296,11 @@ mc_fact mc_fact_tp(const mc_model_facts *f, mc_scope scope, mc_str name)
         return g->heads.known && g->heads.v > 0 ? mc_fact_int(g->heads.v % f->tp) : MC_FACT_NONE;
     if (mc_str_is(name, "heads_divisors"))
         return f->divisors;
-    if (mc_str_is(name, "kv_heads_divide")) {
+    if (mc_str_is(name, "kv_heads_divide") || mc_str_is(name, "kv_heads_mod_tp")) {
         if (is_mla(f) || !g->kv_heads.known || g->kv_heads.v <= 0)
             return MC_FACT_NONE;
+        if (mc_str_is(name, "kv_heads_mod_tp"))
+            return mc_fact_int(g->kv_heads.v % f->tp);
         return mc_fact_bool(g->kv_heads.v % f->tp == 0 || f->tp % g->kv_heads.v == 0);
     }
     if (mc_str_is(name, "intermediate_mod_tp"))
