@@ -61,6 +61,9 @@ MODELCHECK_API int         modelcheck_rule_known(const char *rule);   /* 1: a ru
  * 0 none, 1 some, -1 and *problem set: the directory cannot be read. */
 MODELCHECK_API int modelcheck_lint(FILE *out, const char *dir, const char **problem);
 
+/* Lists the framework data by the date at which it was read, the oldest first. NULL, or the reason. */
+MODELCHECK_API const char *modelcheck_rules_age(FILE *out);
+
 /* ---- walking the result ---- */
 
 typedef struct {

@@ -102,6 +102,16 @@ static const char *set_severity(mc_options *o, const char *value)
     return NULL;
 }
 
+static const char *set_rules(mc_options *o, const char *value)
+{
+    mc_str *v = mc_grow(o->arena, o->rules_dirs, o->n_rules_dirs, &o->cap_rules_dirs, sizeof *v);
+    if (!v)
+        return "out of memory";
+    o->rules_dirs = v;
+    v[o->n_rules_dirs++] = mc_str_copy(o->arena, mc_str_of(value));
+    return *value ? NULL : wrong(o, value, "a directory of data files");
+}
+
 static const char *set_color(mc_options *o, const char *value)
 {
     if (strcmp(value, "auto") == 0)
@@ -159,6 +169,8 @@ const mc_option mc_option_table[] = {
     { "estimates", NULL, MC_CMD_MEMORY, set_estimates, "also what the floor leaves out (activations, graphs, ...), as ranges that were seen" },
     { "plot", "FILE.svg", MC_CMD_MEMORY, NULL, "draw memory over context, for one and for several sequences, with the device's line" },
     { "recursive", NULL, MC_CMD_MODELS, set_recursive, "every directory below PATH that holds a model is a model of its own" },
+    { "rules", "DIR", MC_CMD_MODELS, set_rules, "more data files: rules of your own (X- codes), frameworks that add to or replace ours (repeatable)" },
+    { "age", NULL, MC_CMD_RULES, NULL, "list which framework data is stalest" },
     { "files-from", "FILE", MC_CMD_CHECK, NULL, "read paths from FILE, one a line; - is standard input" },
     { "follow-links", NULL, MC_CMD_MODELS, set_follow_links, "also read through links that leave the directory" },
     { "isolated", NULL, MC_CMD_ALL, set_isolated, "read no project settings" },
@@ -184,7 +196,7 @@ bool mc_option_later(const char *name)
 {
     static const char *const later[] = {
         "target", "platform", "deep", "hash", "baseline", "write-baseline", "suppress",
-        "config", "rules", "jobs", "log", "mem", "manifest", "error", "age",
+        "config", "jobs", "log", "mem", "manifest", "error",
     };
     for (size_t i = 0; i < MC_COUNT(later); i++)
         if (strcmp(later[i], name) == 0)

@@ -20,6 +20,7 @@ typedef struct {
     mc_report_options  report;
     mc_selectors       select, ignore;
     mc_override       *overrides; size_t n_overrides, cap_overrides;
+    mc_str            *rules_dirs; size_t n_rules_dirs, cap_rules_dirs; /* --rules */
     mc_severity        fail_on;
     bool               fail_never;
     enum { MC_COLOR_AUTO, MC_COLOR_ALWAYS, MC_COLOR_NEVER } color;

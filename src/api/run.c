@@ -141,6 +141,24 @@ static int by_path(const void *a, const void *b)
     return mc_str_cmp(((const mc_result *)a)->model->path, ((const mc_result *)b)->model->path);
 }
 
+/* Data files of the user. A fault stops the run: half of a policy is none. */
+static bool take_rules(modelcheck *mc)
+{
+    mc_options *o = &mc->options;
+    for (size_t i = 0; i < o->n_rules_dirs; i++) {
+        mc_rules_files files;
+        int            os_error = 0;
+        mc_str         dir = o->rules_dirs[i];
+        const char    *why = mc_rules_read(&mc->run.arena, dir.p, &files, &os_error) ? mc_rules_take(&mc->run.arena, &mc->run.kb, &files, dir)
+                                                                                     : os_error ? strerror(os_error) : "cannot be read";
+        if (why) {
+            add_error(&mc->run, dir, why);
+            return false;
+        }
+    }
+    return true;
+}
+
 int modelcheck_run(modelcheck *mc)
 {
     mc_run_result *run = &mc->run;
@@ -153,7 +171,7 @@ int modelcheck_run(modelcheck *mc)
     run->rules = mc->options.rules;
     if (mc_kb_init(&run->kb).code != MC_OK || !mc_strset_init(&mc->seen, &run->arena, 16))
         add_error(run, MC_STR("knowledge base"), "cannot be decoded, or out of memory");
-    else
+    else if (take_rules(mc))
         for (size_t i = 0; i < mc->n_paths; i++)
             check_path(mc, mc->paths[i]);
     if (run->n_results)

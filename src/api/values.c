@@ -56,7 +56,7 @@ bool mc_parse_level(mc_str text, mc_severity *out)
 bool mc_parse_selector(mc_arena *a, mc_str text, mc_selector *out)
 {
     *out = (mc_selector){ mc_str_copy(a, text), mc_rule_find(text) };
-    if (out->rule)
+    if (out->rule || (mc_str_starts(text, "X-") && text.n >= 2)) /* a rule of the user's own, or the beginning of its code */
         return true;
     for (size_t f = 0; f < mc_n_families && mc_str_starts(text, "MC"); f++)
         for (size_t i = 0; i < mc_families[f]->n; i++)

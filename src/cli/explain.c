@@ -48,5 +48,7 @@ int cli_rules(const cli_args *args)
         return lint(args);
     if (args->n)
         return cli_usage_error(args->words[0], "`rules` takes no operands but lint DIR");
+    if (args->age)
+        return written(modelcheck_rules_age(stdout));
     return written(modelcheck_rules(stdout, args->format, NULL));
 }

@@ -14,8 +14,27 @@ mc_each mc_each_of(mc_str word)
 static bool is_code(mc_str s)
 {
     bool good = s.n > 2 && s.n <= 32 && mc_str_starts(s, "X-");
+    good = good && s.p[s.n - 1] != '-' && s.p[2] != '-';
     for (size_t i = 2; good && i < s.n; i++)
         good = (s.p[i] >= 'A' && s.p[i] <= 'Z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-';
+    return good;
+}
+
+/* "X-LICENSE" -> "license", unless the row says otherwise. */
+static mc_str slug_of(mc_arena *a, mc_str own, mc_str code)
+{
+    char *p = own.n ? NULL : mc_alloc(a, code.n + 1, 1);
+    for (size_t i = 2; p && i < code.n; i++)
+        p[i - 2] = code.p[i] >= 'A' && code.p[i] <= 'Z' ? (char)(code.p[i] + ('a' - 'A')) : code.p[i];
+    return p ? (mc_str){ p, code.n - 2 } : own;
+}
+
+/* Small letters, digits, '-' between them. */
+static bool is_slug(mc_str s)
+{
+    bool good = s.n > 0 && s.n <= 48 && s.p[0] != '-' && s.p[s.n - 1] != '-';
+    for (size_t i = 0; good && i < s.n; i++)
+        good = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-';
     return good;
 }
 
@@ -25,6 +44,8 @@ static void check_codes(const mc_value *rows, mc_faults *faults)
         const mc_value *code = mc_get(mc_item(rows, i), "code");
         if (!is_code(code->s))
             mc_fault_add(faults, code, "a code is X- and up to 30 capitals, digits and dashes: X-LICENSE");
+        if (mc_get(mc_item(rows, i), "slug") && !is_slug(mc_as_str(mc_get(mc_item(rows, i), "slug"))))
+            mc_fault_add(faults, mc_get(mc_item(rows, i), "slug"), "a slug is small letters, digits and dashes");
         for (size_t k = 0; k < i; k++)
             if (mc_str_eq(mc_as_str(mc_get(mc_item(rows, k), "code")), code->s))
                 mc_fault_add(faults, code, "the code %.*s occurs twice", MC_FMT(code->s));
@@ -49,7 +70,7 @@ const mc_custom_rule *mc_custom_decode(mc_arena *a, mc_span text, mc_faults *fau
     for (size_t i = 0; v && i < rows->n; i++) {
         const mc_value *r = mc_item(rows, i);
         v[(*n)++] = (mc_custom_rule){
-            mc_as_str(mc_get(r, "code")), mc_as_str(mc_get(r, "slug")), mc_as_str(mc_get(r, "severity")), mc_as_str(mc_get(r, "message")), mc_as_str(mc_get(r, "fix")),
+            mc_as_str(mc_get(r, "code")), slug_of(a, mc_as_str(mc_get(r, "slug")), mc_as_str(mc_get(r, "code"))), mc_as_str(mc_get(r, "severity")), mc_as_str(mc_get(r, "message")), mc_as_str(mc_get(r, "fix")),
             mc_as_str(mc_get(r, "why")), mc_as_str(mc_get(r, "source")), mc_get(r, "when"), mc_each_of(mc_as_str(mc_get(r, "each"))),
         };
     }

@@ -193,6 +193,8 @@ void mc_run_rules(const mc_model *m, mc_kb *kb, const mc_floor *floor, const mc_
                 cx.rule->check(&cx);
         }
     }
+    cx.memo = NULL;
+    mc_run_custom(&cx);
     mc_settle(&cx);
     mc_order_findings(m, out);
 }

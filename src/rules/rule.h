@@ -108,6 +108,8 @@ const mc_rule *mc_rule_find(mc_str code_or_slug);      /* NULL if unknown */
 void mc_settle(mc_check *cx);
 /* Runs every rule, then suppression, order (severity, code, file) and fingerprints. */
 void mc_run_rules(const mc_model *m, mc_kb *kb, const mc_floor *floor, const mc_rule_options *options, mc_findings *out);
+/* custom.c: the rules that files given with --rules hold, after all others. */
+void mc_run_custom(mc_check *cx);
 /* The order of reports: severity, code, file. For whoever changed a severity afterwards. */
 void mc_order_findings(const mc_model *m, mc_findings *all);
 
