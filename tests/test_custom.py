@@ -150,6 +150,13 @@ class Custom(unittest.TestCase):
         (self.rules / "bad.json").write_text("{")
         self.assertEqual(run("rules", "lint", self.rules)[0], 1)
 
+    def test_every_fact_is_documented(self):
+        code = (ROOT / "src/kb/fact_names.c").read_text()
+        names = re.findall(r'"([a-z0-9_.]+)"', code[code.index("names[] ="):code.index("};")])
+        text = (ROOT / "docs/frameworks.md").read_text()
+        self.assertGreater(len(names), 90)
+        self.assertEqual([n for n in names if f"`{n}`" not in text], [])
+
     def test_embedded_data_is_sound(self):
         self.assertEqual(run("rules", "lint", ROOT / "rules"), (0, "", ""))
         status, out, _ = run("rules", "--age")

@@ -266,7 +266,7 @@ static void note_live(mc_judge *j, const mc_value *row, survey *s)
         mc_hit(j, "quant", row, MC_STR("quant-deprecated"), MC_TARGET_NEEDS, mc_format(j->a, "%.*s is deprecated%s%.*s", MC_FMT(j->method.s), flag.n ? ": needs " : "", MC_FMT(flag)), flag);
     mc_str package = mc_as_str(mc_get(row, "package")), least = mc_as_str(mc_get(row, "package_min"));
     if (package.n) {
-        mc_str what = mc_format(j->a, "%.*s%s%.*s", MC_FMT(package), least.n ? " " : "", MC_FMT(least));
+        mc_str what = mc_format(j->a, "%.*s%s%.*s", MC_FMT(package), least.n ? " >= " : "", MC_FMT(least));
         mc_hit(j, "quant", row, MC_STR("quant-plugin"), MC_TARGET_NEEDS, mc_format(j->a, "%.*s needs the package %.*s", MC_FMT(j->method.s), MC_FMT(what)),
                mc_format(j->a, "install %.*s", MC_FMT(what)));
     }
