@@ -209,6 +209,8 @@ typedef struct {
     const mc_value *slow, *near;        /* the satisfied row that is slow; the row that is nearest to being satisfied */
     int64_t         slow_below;
     outcome         nearest;
+    const mc_value *perhaps;            /* a row for some back ends, of which none is named, that is not satisfied */
+    outcome         there;
     mc_str          because;
 } survey;
 
@@ -298,9 +300,14 @@ static void note_row(mc_judge *j, const mc_value *row, survey *s)
     if (t == MC_TRUE)
         note_live(j, row, s);
     else if (t == MC_MAYBE) {
+        outcome o = check_set(j, row, NULL);
         s->maybe = true;
         s->live++;
         s->because = s->because.n ? s->because : because_when.n ? because_when : MC_STR("no --gpu");
+        if (o.is[C_PARAMS] == MC_FALSE && mc_get(row, "platform")) {
+            s->perhaps = row;
+            s->there = o;
+        }
     } else {
         s->elsewhere = row;
     }
@@ -323,6 +330,26 @@ static void tell_not_live(mc_judge *j, const survey *s)
         mc_hit(j, "quant", s->coming, MC_STR("quant-too-new"), MC_TARGET_REFUSES, mc_format(j->a, "%.*s came with %.*s", MC_FMT(method), MC_FMT(since)),
                mc_format(j->a, "%.*s or newer", MC_FMT(since)));
     }
+}
+
+/* "cuda, rocm": the back ends that a row is for. */
+static mc_str platforms_of(mc_judge *j, const mc_value *row)
+{
+    const mc_value *v = mc_get(row, "platform");
+    mc_str          out = mc_as_str(v);
+    for (size_t i = 0; mc_is(v, MC_ARRAY) && i < v->n; i++)
+        out = mc_format(j->a, "%.*s%s%.*s", MC_FMT(out), out.n ? ", " : "", MC_FMT(mc_item(v, i)->s));
+    return out;
+}
+
+/* Refused on some back ends and perhaps not on others: neither a refusal nor a pass without --gpu. */
+static void tell_perhaps(mc_judge *j, const survey *s)
+{
+    mc_fact f = mc_judge_fact(j, s->there.param);
+    mc_hit(j, "quant", s->perhaps, MC_STR("quant-params"), MC_TARGET_UNKNOWN,
+           mc_format(j->a, "%.*s with %s %.*s is not supported on %.*s", MC_FMT(j->method.s), s->there.param, MC_FMT(words(j, &f)), MC_FMT(platforms_of(j, s->perhaps))),
+           MC_STR("--gpu says which back end is meant"));
+    mc_unchecked(j, MC_STR("quant-gpu"), s->because);
 }
 
 static void tell_slow(mc_judge *j, const survey *s)
@@ -358,6 +385,8 @@ void mc_judge_quant(mc_judge *j)
     } else if (s.yes) {
         if (s.slow && !s.fast)
             tell_slow(j, &s);
+    } else if (s.maybe && s.perhaps) {
+        tell_perhaps(j, &s);
     } else if (s.maybe) {
         mc_unchecked(j, mc_str_is(s.because, "no --gpu") ? MC_STR("quant-gpu") : MC_STR("quant-params"), s.because);
     } else if (s.near) {

@@ -250,6 +250,8 @@ static void judge_limit(mc_judge *j, const mc_value *row)
         return;
     for (size_t i = 0; i < n; i++) {
         mc_scope scope = each ? (mc_scope){ each, i } : MC_SCOPE_MODEL;
+        if ((each == MC_EACH_ROW_PARALLEL || each == MC_EACH_COLUMN_PARALLEL) && mc_judge_fact_at(j, scope, "tensor").type != MC_FACT_TEXT)
+            continue; /* a layer of the other role */
         mc_three t = mc_three_and(live, mc_predicate_eval(when, &j->facts, scope, NULL));
         if (t == MC_TRUE)
             fire(j, row, scope, &hit);

@@ -216,9 +216,11 @@ static mc_fact remainder_of(const mc_model_facts *f, const mc_linear *l, mc_str 
     mc_str   by = mc_str_cut(name, mc_str_rfind(name, '_') + 1, name.n);
     uint64_t n = per_rank(f, l, out), divisor;
     if (out ? !l->column : !l->row)
-        return MC_FACT_NONE; /* a fact of the other role */
+        return mc_fact_null(); /* a fact of the other role */
     if (mc_str_u64(by, &divisor))
         return rest(n, divisor);
+    if (!packed(l->m))
+        return mc_fact_null();
     if (mc_str_is(by, "group"))
         return rest(n, group_of(f, l->m));
     return rest(n, mc_str_is(by, "pack") ? pack_of(l->m) : block_of(f, l->m, out));
