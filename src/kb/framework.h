@@ -50,7 +50,7 @@ mc_target_verdict mc_verdict_of(mc_str word);
 void mc_judge_arch(mc_judge *j);            /* judge_arch.c */
 void mc_judge_method(mc_judge *j);          /* judge_quant.c; before everything that asks for quant_method */
 void mc_judge_quant(mc_judge *j);
-void mc_judge_rows(mc_judge *j);            /* judge_rows.c: files, platforms, gguf, kv_dtypes */
+void mc_judge_rows(mc_judge *j, const mc_framework *over); /* judge_rows.c: files, platforms, kv_dtypes, as far as `over` has none; gguf */
 void mc_judge_limits(mc_judge *j);          /* judge_rows.c */
 void mc_judge_kv(mc_judge *j);              /* judge_kv.c */
 void mc_judge_dtype(mc_judge *j);           /* judge_dtype.c: act_dtype */

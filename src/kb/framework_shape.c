@@ -26,7 +26,7 @@ static const member read_keys[] = {
 SHAPE(read, "a row of \"read\"", "date", false);
 static const member release_keys[] = { { "v", K_VERSION, NULL, NULL }, { "date", K_TEXT, NULL, NULL } };
 SHAPE(release, "a release", "v", false);
-static const member build_keys[] = { { "v", K_VERSION, NULL, NULL }, { "build", K_VERSION, NULL, NULL }, { "source", K_TEXT, NULL, NULL }, { "note", K_TEXT, NULL, NULL } };
+static const member build_keys[] = { { "v", K_VERSION, NULL, NULL }, { "build", K_TEXT /* of the other framework */, NULL, NULL }, { "source", K_TEXT, NULL, NULL }, { "note", K_TEXT, NULL, NULL } };
 SHAPE(build, "a row of \"builds\"", "v build", false);
 static const member outcome_keys[] = {
     { "verdict", K_WORD, VERDICTS, NULL }, { "message", K_MESSAGE, NULL, NULL }, { "fix", K_MESSAGE, NULL, NULL }, { "source", K_TEXT, NULL, NULL },
@@ -111,7 +111,7 @@ static const member root_keys[] = {
     { "version_scheme", K_WORD, "numeric-dots build", NULL }, { "read", K_ROWS, NULL, &read }, { "known_from", K_VERSION, NULL, NULL },
     { "known_to", K_VERSION, NULL, NULL }, { "default_target", K_VERSION, NULL, NULL }, { "releases", K_ROWS, NULL, &release }, { "compared", K_TEXTS, NULL, NULL },
     { "default_source", K_MAP_OF_TEXT, NULL, NULL }, { "default_date", K_TEXT, NULL, NULL }, { "generated_limits", K_TEXTS, NULL, NULL },
-    { "maps_to", K_TEXT, NULL, NULL }, { "builds", K_ROWS, NULL, &build }, { "fallback", K_TEXT, NULL, NULL }, { "quant_sources", K_TEXTS, NULL, NULL },
+    { "maps_to", K_TEXT, NULL, NULL }, { "builds", K_ROWS, NULL, &build }, { "fallback", K_TEXT, NULL, NULL }, { "fallback_when", K_PREDICATE, NULL, NULL }, { "quant_sources", K_TEXTS, NULL, NULL },
     { "quant_unknown", K_OBJECT, NULL, &outcome }, { "quant_detect", K_ROWS, NULL, &detect }, { "files", K_ROWS, NULL, &files },
     { "architectures", K_OBJECT_OR_ROWS, NULL, &arch }, { "quant", K_ROWS, NULL, &quant }, { "quant_aliases", K_ROWS, NULL, &alias },
     { "schemes", K_MAP_OF_ROWS, NULL, &scheme }, { "platforms", K_MAP_OF_ROWS, NULL, &platform }, { "act_dtype", K_OBJECT, NULL, &act },

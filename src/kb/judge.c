@@ -228,21 +228,31 @@ void mc_unchecked(mc_judge *j, mc_str id, mc_str because)
 
 /* ---- a whole framework ---- */
 
-/* The build that a version stands for: the newest row not above it. Between two rows that is a guess. */
+/* The build that a version stands for: that of the newest row not above it. Between two rows that differ it may be that of the
+ * next one as well: the other way of reading. */
 static bool mapped_version(mc_judge *j, mc_judge *to)
 {
     const mc_value *rows = mc_get(j->f->root, "builds");
-    mc_version      r, best = { .written = 0 }, b;
+    mc_version      r, b, below = { .written = 0 }, above = { .written = 0 }, next = { .written = 0 };
     bool            found = false;
     if (!rows)
         return true; /* the same versions */
     for (size_t i = 0; mc_is(rows, MC_ARRAY) && i < rows->n; i++) {
-        if (!mc_version_parse(mc_as_str(mc_get(mc_item(rows, i), "v")), j->f->build, &r) || mc_version_cmp(&r, &j->v) > 0 ||
-            (found && mc_version_cmp(&r, &best) < 0) || !mc_version_parse(mc_as_str(mc_get(mc_item(rows, i), "build")), to->f->build, &b))
+        if (!mc_version_parse(mc_as_str(mc_get(mc_item(rows, i), "v")), j->f->build, &r) ||
+            !mc_version_parse(mc_as_str(mc_get(mc_item(rows, i), "build")), to->f->build, &b))
             continue;
-        found = true;
-        best = r;
-        to->v = b;
+        if (mc_version_cmp(&r, &j->v) <= 0 && (!found || mc_version_cmp(&r, &below) >= 0)) {
+            found = true;
+            below = r;
+            to->v = b;
+        } else if (mc_version_cmp(&r, &j->v) > 0 && (!above.written || mc_version_cmp(&r, &above) < 0)) {
+            above = r;
+            next = b;
+        }
+    }
+    if (found && above.written && mc_version_cmp(&below, &j->v) < 0 && mc_version_cmp(&next, &to->v) != 0) {
+        j->near = true;
+        to->v = j->flip ? next : to->v;
     }
     return found;
 }
@@ -255,7 +265,7 @@ static void judge_blocks(mc_judge *j, const mc_framework *skip)
         mc_judge_arch(j);
     if (!skip || !mc_get(skip->root, "quant"))
         mc_judge_quant(j);
-    mc_judge_rows(j);
+    mc_judge_rows(j, skip);
     mc_judge_limits(j);
 }
 
@@ -383,7 +393,9 @@ void mc_framework_judge(mc_kb *kb, mc_arena *a, const mc_framework *f, mc_str ve
         if (out->outside)
             out->nearest = mc_version_text(a, f, &j.v);
         mc_three             known = judge_both_ways(&j);
-        const mc_framework *next = known == MC_FALSE && f->fallback.n ? mc_kb_framework(kb, f->fallback) : NULL;
+        const mc_value      *when = mc_get(f->root, "fallback_when");
+        bool                 other = known == MC_FALSE || (when && mc_predicate_closed(when, &j.facts, MC_SCOPE_MODEL, NULL) == MC_TRUE);
+        const mc_framework *next = other && f->fallback.n ? mc_kb_framework(kb, f->fallback) : NULL;
         settle(&j, out->version);
         if (f != asked) {
             out->by = f->name;

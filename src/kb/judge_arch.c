@@ -151,7 +151,7 @@ void mc_judge_arch(mc_judge *j)
     const mc_value *blocks = mc_get(j->f->root, "architectures");
     judge_builtin(j);
     for (size_t i = 0; mc_is(blocks, MC_ARRAY) && i < blocks->n; i++)
-        if (mc_row_live(j, mc_item(blocks, i)) == MC_TRUE && mc_predicate_eval(mc_get(mc_item(blocks, i), "when"), &j->facts, MC_SCOPE_MODEL, NULL) == MC_TRUE)
+        if (mc_row_live(j, mc_item(blocks, i)) == MC_TRUE && mc_predicate_closed(mc_get(mc_item(blocks, i), "when"), &j->facts, MC_SCOPE_MODEL, NULL) == MC_TRUE)
             judge_block(j, mc_item(blocks, i));
     if (mc_is(blocks, MC_OBJECT))
         judge_block(j, blocks);

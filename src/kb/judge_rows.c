@@ -215,12 +215,16 @@ static void judge_gguf(mc_judge *j)
     }
 }
 
-void mc_judge_rows(mc_judge *j)
+void mc_judge_rows(mc_judge *j, const mc_framework *over)
 {
-    judge_files(j);
-    judge_platform(j);
+    const mc_value *own = over ? over->root : NULL;
+    if (!mc_get(own, "files"))
+        judge_files(j);
+    if (!mc_get(own, "platforms"))
+        judge_platform(j);
     judge_gguf(j);
-    mc_judge_kv(j);
+    if (!mc_get(own, "kv_dtypes"))
+        mc_judge_kv(j);
 }
 
 /* ---- limits ---- */
