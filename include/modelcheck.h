@@ -44,6 +44,9 @@ MODELCHECK_API const char *modelcheck_set(modelcheck *mc, const char *option, co
 /* Adds a path. NULL, or the reason (out of memory). */
 MODELCHECK_API const char *modelcheck_add(modelcheck *mc, const char *path);
 
+/* Reads the data files of option "rules" and looks for the targets in the data: what can only be said when all options are set.
+ * NULL, or why they are wrong usage. modelcheck_run does it too; it then checks nothing and says so in its errors. */
+MODELCHECK_API const char *modelcheck_prepare(modelcheck *mc);
 /* Checks every added path once. Exit status: 0 nothing at or above fail-on, 1 findings, 3 could not check. */
 MODELCHECK_API int modelcheck_run(modelcheck *mc);
 /* The exit status of a view: "check" (NULL) as above, "show" 0 or 3, "memory" 1 when a model certainly does not fit. */

@@ -9,6 +9,7 @@ struct modelcheck {
     mc_options    options;
     mc_str       *paths; size_t n_paths, cap_paths;
     bool          ran, kb_ready;
+    const char   *unfit;        /* why data files or targets are not accepted */
     bool          unchecked;    /* something could not be checked: exit status 3 unless there are findings */
     mc_strset     seen;         /* paths of the models so far, in one spelling */
     mc_run_result run;

@@ -133,12 +133,16 @@ static const char *devices(mc_options *o, const char *value, uint64_t *out, uint
 
 const char *mc_set_tp(mc_options *o, const char *value)
 {
-    return devices(o, value, &o->floor.tp, o->floor.pp);
+    const char *why = devices(o, value, &o->floor.tp, o->floor.pp);
+    o->targets.options.tp = (int64_t)o->floor.tp;
+    return why;
 }
 
 const char *mc_set_pp(mc_options *o, const char *value)
 {
-    return devices(o, value, &o->floor.pp, o->floor.tp);
+    const char *why = devices(o, value, &o->floor.pp, o->floor.tp);
+    o->targets.options.pp = (int64_t)o->floor.pp;
+    return why;
 }
 
 const char *mc_set_gpu_layers(mc_options *o, const char *value)
@@ -157,6 +161,10 @@ const char *mc_set_gpu(mc_options *o, const char *value)
     if (!mc_kb_gpu_find(o->arena, mc_str_of(value), &gpu))
         return wrong(o, value, "the name of an accelerator (h100, rtx-4090), smNN, gfxNNN, or metal, vulkan, opencl, sycl, cann, xpu, cpu, tpu, hpu");
     o->floor.gpu = (mc_gpu){ MC_GPU_OTHER, gpu.capability };
+    o->targets.options.gpu = gpu.capability;
+    o->targets.options.gpu_arch = mc_str_is(gpu.target, "-") ? MC_STR("") : mc_str_copy(o->arena, gpu.target);
+    o->targets.options.platform = mc_str_copy(o->arena, gpu.backend);
+    o->targets.backends = mc_str_copy(o->arena, gpu.backends);
     for (size_t i = 0; i < MC_COUNT(kinds); i++)
         if (mc_str_is(gpu.backend, kinds[i].backend))
             o->floor.gpu.kind = kinds[i].kind;

@@ -38,12 +38,14 @@ static const char *set_kv_dtype(mc_options *o, const char *value)
     part[0] = mc_str_copy(o->arena, mc_str_cut(s, 0, comma));
     if (mc_str_is(part[0], "auto") && comma == s.n) { /* as the engines spell their default */
         o->floor.kv_k = o->floor.kv_v = NULL;
+        o->targets.options.kv_dtype = MC_STR("");
         return NULL;
     }
     part[1] = comma < s.n ? mc_str_copy(o->arena, mc_str_cut(s, comma + 1, s.n)) : part[0];
     for (int i = 0; i < 2; i++)
         if (part[i].n == 0 || !mc_kv_type(part[i], &block, &bytes))
             return wrong(o, value, "a cache type, or one for K and one for V with a comma: f32, f16, bf16, fp8, q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl, nvfp4, fp8_ds_mla, int8_per_token_head, auto");
+    o->targets.options.kv_dtype = mc_str_eq(part[0], part[1]) ? part[0] : mc_str_copy(o->arena, s);
     o->floor.kv_k = part[0].p;
     o->floor.kv_v = part[1].p;
     return NULL;
@@ -62,6 +64,14 @@ static const char *add_selectors(mc_options *o, mc_selectors *to, const char *va
     do {
         comma = mc_str_find(rest, ',');
         mc_str name = mc_str_cut(rest, 0, comma);
+        bool   more = comma < rest.n;
+        rest = mc_str_cut(rest, comma + 1, rest.n);
+        if (to == &o->ignore && mc_str_find(name, '/') < name.n) {
+            const char *why = mc_ignore_limit(o, name);
+            if (why || !more)
+                return why;
+            continue;
+        }
         mc_selector *v = mc_grow(o->arena, to->v, to->n, &to->cap, sizeof *v);
         if (!v)
             return "out of memory";
@@ -70,8 +80,6 @@ static const char *add_selectors(mc_options *o, mc_selectors *to, const char *va
             return mc_format(o->arena, "no rule is called \"%.*s\": codes (MC106), prefixes (MC2) and slugs (shard-missing), with commas between them",
                              MC_FMT(name)).p;
         to->n++;
-        bool more = comma < rest.n;
-        rest = mc_str_cut(rest, comma + 1, rest.n);
         if (!more)
             return NULL;
     } while (true);
@@ -153,7 +161,7 @@ const mc_option mc_option_table[] = {
     { "format", "FORMAT", MC_CMD_ALL, NULL, "text (default) or json; md for `rules`" },
     { "fail-on", "LEVEL", MC_CMD_CHECK, set_fail_on, "lowest severity that gives exit status 1: error (default), warning, info, never" },
     { "select", "RULES", MC_CMD_CHECK, set_select, "report only these: codes, prefixes (MC2) or slugs, with commas" },
-    { "ignore", "RULES", MC_CMD_CHECK, set_ignore, "do not report these" },
+    { "ignore", "RULES", MC_CMD_CHECK, set_ignore, "do not report these; also single limits of a framework: vllm/heads-tp" },
     { "severity", "CODE=LEVEL", MC_CMD_CHECK, set_severity, "report a rule as error, warning or info (repeatable)" },
     { "require-weights", NULL, MC_CMD_CHECK, set_require_weights, "a path without a main model is an error (MC904)" },
     { "vram", "SIZE", MC_CMD_CHECK | MC_CMD_MEMORY, set_vram, "memory of one device (24GiB, 24GB, bytes): does the floor fit?" },
@@ -165,6 +173,9 @@ const mc_option mc_option_table[] = {
     { "tp", "N", MC_CMD_MODELS, mc_set_tp, "devices that each layer is divided over (tensor parallelism); default 1" },
     { "pp", "N", MC_CMD_MODELS, mc_set_pp, "devices that the layers are divided over (pipeline parallelism); default 1" },
     { "gpu", "NAME", MC_CMD_MODELS, mc_set_gpu, "the device: h100, rtx-4090, sm90, gfx942, cpu, metal, ..." },
+    { "target", "NAME[@V]", MC_CMD_CHECK | MC_CMD_SHOW, mc_set_target, "will it load there: vllm, sglang@0.5.20, llama.cpp@b6000, ... (repeatable)" },
+    { "platform", "ARCH", MC_CMD_CHECK | MC_CMD_SHOW, mc_set_platform, "host architecture that targets run on: x86_64, aarch64, s390x, ..." },
+    { "error", "TEXT", MC_CMD_EXPLAIN, NULL, "what stands behind a message that a framework printed" },
     { "gpu-layers", "N|all", MC_CMD_MEMORY, mc_set_gpu_layers, "llama.cpp: layers on the devices; the rest, and the embedding, on the host" },
     { "estimates", NULL, MC_CMD_MEMORY, set_estimates, "also what the floor leaves out (activations, graphs, ...), as ranges that were seen" },
     { "plot", "FILE.svg", MC_CMD_MEMORY, NULL, "draw memory over context, for one and for several sequences, with the device's line" },
@@ -195,8 +206,8 @@ const mc_option *mc_option_find(const char *name)
 bool mc_option_later(const char *name)
 {
     static const char *const later[] = {
-        "target", "platform", "deep", "hash", "baseline", "write-baseline", "suppress",
-        "config", "jobs", "log", "mem", "manifest", "error",
+        "deep", "hash", "baseline", "write-baseline", "suppress",
+        "config", "jobs", "log", "mem", "manifest",
     };
     for (size_t i = 0; i < MC_COUNT(later); i++)
         if (strcmp(later[i], name) == 0)

@@ -17,8 +17,10 @@ typedef struct {
     mc_floor_ask       floor;
     const char        *engine_given, *switch_given, *switch_engine; /* --engine; the first --engine-option and its engine */
     mc_rule_options    rules;
+    mc_targets         targets;
     mc_report_options  report;
     mc_selectors       select, ignore;
+    mc_str            *ignored_limits; size_t n_ignored_limits, cap_ignored_limits; /* --ignore vllm/heads-tp */
     mc_override       *overrides; size_t n_overrides, cap_overrides;
     mc_str            *rules_dirs; size_t n_rules_dirs, cap_rules_dirs; /* --rules */
     mc_severity        fail_on;
@@ -44,6 +46,13 @@ bool mc_selector_hits(const mc_selector *s, const mc_rule *r);
 
 /* engines.c */
 mc_setter mc_set_engine, mc_set_engine_option, mc_set_tp, mc_set_pp, mc_set_gpu_layers, mc_set_gpu;
+
+/* targets.c */
+mc_setter mc_set_target, mc_set_platform;
+const char *mc_ignore_limit(mc_options *o, mc_str name);
+/* NULL, or which target (or ignored limit) the data does not know, and what it knows. */
+const char *mc_targets_known(mc_options *o, mc_kb *kb);
+bool        mc_ignores_limit(const mc_options *o, const mc_finding *f);
 
 /* values.c: readers of values; each returns false for what cannot be meant. */
 bool mc_parse_size(mc_str text, uint64_t *out) MC_MUST_USE;  /* "24GiB", "24GB", "1.5KiB", "4096": bytes */

@@ -13,7 +13,7 @@ static void apply_policy(const mc_options *o, const mc_model *m, mc_findings *al
     bool   moved = false;
     for (size_t i = 0; i < all->n; i++) {
         mc_finding *f = &all->v[i];
-        if ((o->select.n && !mc_selects(&o->select, f->rule)) || mc_selects(&o->ignore, f->rule))
+        if ((o->select.n && !mc_selects(&o->select, f->rule)) || mc_selects(&o->ignore, f->rule) || mc_ignores_limit(o, f))
             continue;
         for (size_t k = 0; k < o->n_overrides; k++)
             if (mc_selector_hits(&o->overrides[k].rule, f->rule)) {
@@ -48,10 +48,12 @@ static bool could_not_check(const mc_model *m, const mc_findings *all)
 
 static void judge(modelcheck *mc, mc_result *r)
 {
-    mc_model *m = r->model;
+    mc_model       *m = r->model;
+    mc_rule_options options = mc->options.rules;
     r->findings = (mc_findings){ .arena = m->arena };
     mc_floor_compute(m, &mc->run.kb, &mc->options.floor, m->arena, &r->floor);
-    mc_run_rules(m, &mc->run.kb, &r->floor, &mc->options.rules, &r->findings);
+    r->matrix = options.matrix = mc_matrix_judge(m->arena, m, &mc->run.kb, &mc->options.targets);
+    mc_run_rules(m, &mc->run.kb, &r->floor, &options, &r->findings);
     mc->unchecked |= could_not_check(m, &r->findings);
     apply_policy(&mc->options, m, &r->findings);
 }
@@ -142,7 +144,7 @@ static int by_path(const void *a, const void *b)
 }
 
 /* Data files of the user. A fault stops the run: half of a policy is none. */
-static bool take_rules(modelcheck *mc)
+static const char *take_rules(modelcheck *mc)
 {
     mc_options *o = &mc->options;
     for (size_t i = 0; i < o->n_rules_dirs; i++) {
@@ -153,10 +155,25 @@ static bool take_rules(modelcheck *mc)
                                                                                      : os_error ? strerror(os_error) : "cannot be read";
         if (why) {
             add_error(&mc->run, dir, why);
-            return false;
+            return why;
         }
     }
-    return true;
+    return NULL;
+}
+
+const char *modelcheck_prepare(modelcheck *mc)
+{
+    mc_run_result *run = &mc->run;
+    if (mc->kb_ready)
+        return mc->unfit;
+    mc->kb_ready = true;
+    if (mc_kb_init(&run->kb).code != MC_OK || !mc_strset_init(&mc->seen, &run->arena, 16)) {
+        mc->unfit = "cannot be decoded, or out of memory";
+        add_error(run, MC_STR("knowledge base"), mc->unfit);
+    } else if (!(mc->unfit = take_rules(mc)) && (mc->unfit = mc_targets_known(&mc->options, &run->kb)) != NULL) {
+        add_error(run, MC_STR("target"), mc->unfit);
+    }
+    return mc->unfit;
 }
 
 int modelcheck_run(modelcheck *mc)
@@ -164,16 +181,13 @@ int modelcheck_run(modelcheck *mc)
     mc_run_result *run = &mc->run;
     if (mc->ran)
         return modelcheck_status(mc, NULL);
-    mc->ran = mc->kb_ready = true;
+    mc->ran = true;
     run->fail_on = mc->options.fail_on;
     run->fail_never = mc->options.fail_never;
     mc->options.rules.ask = &mc->options.floor;
     run->rules = mc->options.rules;
-    if (mc_kb_init(&run->kb).code != MC_OK || !mc_strset_init(&mc->seen, &run->arena, 16))
-        add_error(run, MC_STR("knowledge base"), "cannot be decoded, or out of memory");
-    else if (take_rules(mc))
-        for (size_t i = 0; i < mc->n_paths; i++)
-            check_path(mc, mc->paths[i]);
+    for (size_t i = 0; !modelcheck_prepare(mc) && i < mc->n_paths; i++)
+        check_path(mc, mc->paths[i]);
     if (run->n_results)
         qsort(run->results, run->n_results, sizeof *run->results, by_path);
     mc->unchecked |= run->n_errors || run->n_results == 0 || run->arena.failed;

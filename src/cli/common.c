@@ -32,7 +32,9 @@ int cli_written(const char *problem, int status)
 
 int cli_view(const cli_args *args, const char *view)
 {
-    const char *path, *message;
+    const char *path, *message, *unfit = modelcheck_prepare(args->mc);
+    if (unfit && modelcheck_error_at(args->mc, 0, &path, &message) == 0)
+        return cli_usage_error(strcmp(path, "target") == 0 ? "--target" : path, message);
     modelcheck_run(args->mc);
     const char *problem = modelcheck_write(args->mc, stdout, args->format, view);
     for (size_t i = 0; modelcheck_error_at(args->mc, i, &path, &message) == 0; i++)

@@ -33,9 +33,9 @@ static bool of_target(mc_str name, mc_kb_gpu *out)
 {
     unsigned sm = capability(name);
     if (sm)
-        *out = (mc_kb_gpu){ name, name, MC_STR("cuda"), sm };
+        *out = (mc_kb_gpu){ name, name, MC_STR("cuda"), MC_STR("cuda"), sm };
     else if (mc_str_starts(name, "gfx") && name.n >= 6 && name.n <= 8)
-        *out = (mc_kb_gpu){ name, name, MC_STR("rocm"), 0 };
+        *out = (mc_kb_gpu){ name, name, MC_STR("rocm"), MC_STR("rocm"), 0 };
     else
         return false;
     return true;
@@ -54,7 +54,7 @@ bool mc_kb_gpu_find(mc_arena *a, mc_str text, mc_kb_gpu *out)
         if (!mc_str_eq(mc_tsv_field(line, 0), name) && !in_list(mc_tsv_field(line, 1), name))
             continue;
         mc_str target = mc_tsv_field(line, 3);
-        *out = (mc_kb_gpu){ mc_tsv_field(line, 0), target, mc_str_cut(backends, 0, mc_str_find(backends, ',')), capability(target) };
+        *out = (mc_kb_gpu){ mc_tsv_field(line, 0), target, mc_str_cut(backends, 0, mc_str_find(backends, ',')), backends, capability(target) };
         return true;
     }
     return false;

@@ -117,8 +117,9 @@ mc_number mc_quant_number(const mc_value *spec, const mc_value *block);
 
 /* ---- accelerators: rules/gpus.tsv ------------------------------------------------------------------------- */
 
-/* target: "sm90", "gfx942", "-"; backend: "cuda", "rocm", "metal", ...; capability: 90 of sm90, 0 for others. */
-typedef struct { mc_str name, target, backend; unsigned capability; } mc_kb_gpu;
+/* target: "sm90", "gfx942", "-"; backend: "cuda", "rocm", "metal", ...; backends: all that drive it, that one first: "xpu,sycl";
+ * capability: 90 of sm90, 0 for others. */
+typedef struct { mc_str name, target, backend, backends; unsigned capability; } mc_kb_gpu;
 bool mc_kb_gpu_find(mc_arena *a, mc_str name, mc_kb_gpu *out) MC_MUST_USE;    /* by name, alias, smNN or gfxNNN */
 
 #endif

@@ -184,8 +184,10 @@ const char *mc_needs_option(const mc_rule *r, const mc_rule_options *o)
     };
     if (r->mode == MC_MODE_DEFAULT)
         return NULL;
-    if (r->mode != MC_MODE_OPTION)
-        return r->mode == MC_MODE_DEEP ? "--deep" : "--target";
+    if (r->mode == MC_MODE_TARGET)
+        return o->target ? NULL : "--target";
+    if (r->mode == MC_MODE_DEEP)
+        return "--deep";
     for (size_t i = 0; i < MC_COUNT(options); i++)
         if (strcmp(options[i].code, r->code) == 0) {
             bool given = (i == 0 && o->vram) || (i == 2 && o->require_weights);

@@ -10,7 +10,13 @@
 #include "rules/rule.h"
 
 /* One model and all that was found out about it. */
-typedef struct { mc_model *model; mc_floor floor; mc_answers *answers; /* `memory` only, else NULL */ mc_findings findings; } mc_result;
+typedef struct {
+    mc_model        *model;
+    mc_floor         floor;
+    mc_answers      *answers;         /* `memory` only, else NULL */
+    const mc_matrix *matrix;          /* what frameworks make of it; NULL: out of memory, or not asked */
+    mc_findings      findings;
+} mc_result;
 typedef struct { mc_str path, message; } mc_failure; /* a path that could not be opened */
 
 typedef struct {

@@ -34,6 +34,20 @@ const mc_rule *mc_rule_find(mc_str name)
 
 /* ---- reporting, as the checks see it ---- */
 
+static mc_finding *add_finding(mc_check *cx, uint32_t file, const char *fmt, va_list ap)
+{
+    mc_findings *out = cx->out;
+    mc_finding  *v = mc_grow(out->arena, out->v, out->n, &out->cap, sizeof *v);
+    if (!v)
+        return &out->scratch;
+    out->v = v;
+    mc_finding *f = &v[out->n++];
+    *f = (mc_finding){ .rule = cx->rule, .severity = cx->rule->severity, .file = file, .count = 1, .fix = mc_str_of(cx->rule->fix),
+                         .silenced_by = cx->silencer };
+    f->message = mc_vformat(out->arena, fmt, ap);
+    return f;
+}
+
 mc_finding *mc_report(mc_check *cx, uint32_t file, const char *fmt, ...)
 {
     mc_findings *out = cx->out;
@@ -42,16 +56,18 @@ mc_finding *mc_report(mc_check *cx, uint32_t file, const char *fmt, ...)
             out->v[i].count++;
             return &out->v[i];
         }
-    mc_finding *v = mc_grow(out->arena, out->v, out->n, &out->cap, sizeof *v);
-    if (!v)
-        return &out->scratch;
-    out->v = v;
-    mc_finding *f = &v[out->n++];
-    *f = (mc_finding){ .rule = cx->rule, .severity = cx->rule->severity, .file = file, .count = 1, .fix = mc_str_of(cx->rule->fix),
-                         .silenced_by = cx->silencer };
     va_list ap;
     va_start(ap, fmt);
-    f->message = mc_vformat(out->arena, fmt, ap);
+    mc_finding *f = add_finding(cx, file, fmt, ap);
+    va_end(ap);
+    return f;
+}
+
+mc_finding *mc_report_apart(mc_check *cx, uint32_t file, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    mc_finding *f = add_finding(cx, file, fmt, ap);
     va_end(ap);
     return f;
 }

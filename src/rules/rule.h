@@ -8,6 +8,7 @@
 #include "kb/kb.h"
 #include "model/gguf.h"
 #include "model/model.h"
+#include "rules/matrix.h"
 
 typedef enum { MC_INFO, MC_WARNING, MC_ERROR } mc_severity;
 typedef enum { MC_CERTAIN, MC_LIKELY } mc_certainty;
@@ -51,6 +52,8 @@ typedef struct {
     bool     require_weights;
     uint64_t vram;                    /* bytes per device, 0: not given */
     const mc_floor_ask *ask;          /* what the floor was asked for; NULL: nothing in particular */
+    bool     target;                  /* --target was given */
+    const mc_matrix *matrix;          /* what frameworks make of the model; NULL: they were not asked */
 } mc_rule_options;
 
 typedef struct {
@@ -88,6 +91,8 @@ struct mc_rule {
 /* Adds a finding about a file (or MC_NONE). A second one of the same rule and file adds to the first's count and subjects.
  * Never NULL: out of memory gives a scratch finding, and the arena remembers, so that the run reports itself incomplete. */
 mc_finding *mc_report(mc_check *cx, uint32_t file, const char *fmt, ...) MC_PRINTF(3, 4);
+/* The same, but never joined with an earlier one: each limit of a framework is a finding of its own. */
+mc_finding *mc_report_apart(mc_check *cx, uint32_t file, const char *fmt, ...) MC_PRINTF(3, 4);
 /* Names one affected thing. The first call leaves the count at 1. */
 void mc_subject(mc_finding *f, mc_str subject);
 /* Sets the count when it is known without naming each. */

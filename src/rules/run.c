@@ -212,6 +212,25 @@ static void unknown_methods(mc_check *cx)
     }
 }
 
+/* Limits of a target that need what was not said: "3 limits of vLLM 0.33.0 (no --gpu)". */
+static void unjudged_limits(mc_check *cx)
+{
+    const mc_matrix *x = cx->options->matrix;
+    for (size_t i = 0; x && x->asked && i < x->n; i++) {
+        const mc_verdict_list *v = &x->v[i];
+        for (size_t k = 0; k < v->n_not_checked; k++) {
+            mc_str why = v->not_checked[k].because;
+            size_t before = 0, n = 0;
+            for (size_t j = 0; j < v->n_not_checked; j++) {
+                before += j < k && mc_str_eq(v->not_checked[j].because, why);
+                n += mc_str_eq(v->not_checked[j].because, why);
+            }
+            if (!before && mc_str_starts(why, "no --"))
+                undecided(cx, mc_format(cx->arena, "%zu limit%s of %.*s (%.*s)", n, n == 1 ? "" : "s", MC_FMT(mc_matrix_name(cx->arena, v)), MC_FMT(why)));
+        }
+    }
+}
+
 static void not_checked(mc_check *cx)
 {
     const mc_model *m = cx->model;
@@ -220,6 +239,7 @@ static void not_checked(mc_check *cx)
     if (f && f->shards > 1)
         undecided(cx, mc_format(cx->arena, "the other shards (number %llu of %llu was given alone)", (unsigned long long)f->shard, (unsigned long long)f->shards));
     unknown_methods(cx);
+    unjudged_limits(cx);
     if (m->unit == MC_UNIT_CACHE || m->unit == MC_UNIT_OLLAMA || w.tensors)
         return;
     if (w.torch && m->format == MC_FMT_TORCH)
