@@ -116,7 +116,7 @@ void mc_check_tp_limit(mc_check *cx)
     const mc_model *m = cx->model;
     shape           s = shape_of(m);
     mc_str          list = MC_STR("");
-    if (m->gguf || (m->kind != MC_KIND_CAUSAL_LM && m->kind != MC_KIND_VISION_LANGUAGE && m->kind != MC_KIND_SEQ2SEQ) || (!s.heads && !s.inner))
+    if (m->gguf || m->format == MC_FMT_NONE || (m->kind != MC_KIND_CAUSAL_LM && m->kind != MC_KIND_VISION_LANGUAGE && m->kind != MC_KIND_SEQ2SEQ) || (!s.heads && !s.inner))
         return;
     if (divides(&s, 2) && divides(&s, 4) && divides(&s, 8))
         return;
