@@ -238,7 +238,8 @@ static void note_set(mc_judge *j, const mc_value *row, const mc_value *upgrade, 
         return;
     }
     mc_target_verdict here = severity(j, &o), best = s->near ? severity(j, &s->nearest) : MC_TARGET_REFUSES;
-    if (!s->near || here < best || (here == best && o.failed < s->nearest.failed)) {
+    bool fits = o.is[C_PARAMS] == MC_TRUE && s->nearest.is[C_PARAMS] == MC_FALSE; /* a row that is about this variety says more */
+    if (!s->near || here < best || (here == best && (o.failed < s->nearest.failed || (o.failed == s->nearest.failed && fits)))) {
         s->near = row;
         s->nearest = o;
     }
