@@ -78,7 +78,8 @@ const char *modelcheck_rules_age(FILE *file)
     const mc_framework *const *list;
     mc_arena_init(&a, MC_MAX_ARENA);
     entries     e = { .a = &a };
-    const char *problem = mc_kb_init(&kb).code == MC_OK ? NULL : "out of memory";
+    mc_err      err = mc_kb_init(&kb);
+    const char *problem = err.code == MC_OK ? NULL : "out of memory";
     size_t      n = problem ? 0 : mc_kb_frameworks(&kb, &list);
     for (size_t i = 0; i < n; i++)
         note_framework(&e, list[i]);

@@ -249,9 +249,12 @@ static void judge_limit(mc_judge *j, const mc_value *row)
     mc_limit_hit   *hit = NULL;
     mc_str          because = MC_STR(""), one;
     mc_three        live = mc_row_live(j, row);
-    size_t          n = each ? j->facts.count(j->facts.cx, each) : 1;
     if (live == MC_FALSE)
         return;
+    /* What is false while all layers are unknown is false for each of them. Config groups change facts of the model. */
+    if (each && each != MC_EACH_CONFIG_GROUP && mc_predicate_closed(when, &j->facts, MC_SCOPE_MODEL, NULL) == MC_FALSE)
+        return;
+    size_t n = each ? j->facts.count(j->facts.cx, each) : 1;
     for (size_t i = 0; i < n; i++) {
         mc_scope scope = each ? (mc_scope){ each, i } : MC_SCOPE_MODEL;
         if ((each == MC_EACH_ROW_PARALLEL || each == MC_EACH_COLUMN_PARALLEL) && mc_judge_fact_at(j, scope, "tensor").type != MC_FACT_TEXT)

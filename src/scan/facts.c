@@ -82,11 +82,12 @@ static mc_fact stored_dtype(const mc_model_facts *f)
     static const char *const names[][2] = { { "BF16", "bfloat16" }, { "F16", "float16" }, { "F32", "float32" } };
     const mc_inventory *inv = f->m->n_components ? &f->m->components[0].inv : NULL;
     mc_str              one = MC_STR("");
-    if (!inv || !inv->complete || f->dtypes.type != MC_FACT_LIST)
+    mc_fact             dtypes = mc_facts_list(f, MC_LIST_DTYPES);
+    if (!inv || !inv->complete || dtypes.type != MC_FACT_LIST)
         return MC_FACT_NONE;
-    for (size_t i = 0; i < f->dtypes.n; i++)
+    for (size_t i = 0; i < dtypes.n; i++)
         for (size_t k = 0; k < MC_COUNT(names); k++)
-            if (mc_str_is(f->dtypes.items[i].s, names[k][0])) {
+            if (mc_str_is(dtypes.items[i].s, names[k][0])) {
                 if (one.n)
                     return MC_FACT_NONE;
                 one = mc_str_of(names[k][1]);
@@ -235,13 +236,13 @@ static mc_fact fact_model(const mc_model_facts *f, mc_scope scope, mc_str name)
     if (mc_str_is(name, "tensors.count"))
         return m->n_components && m->components[0].inv.complete ? mc_fact_int((int64_t)m->n_tensors) : MC_FACT_NONE;
     if (mc_str_is(name, "tensors.dtypes"))
-        return f->dtypes;
-    return f->suffixes;
+        return mc_facts_list(f, MC_LIST_DTYPES);
+    return mc_facts_list(f, MC_LIST_SUFFIXES);
 }
 
 /* ---- lists that are made once ---- */
 
-static mc_fact list_dtypes(mc_model_facts *f, bool gguf)
+static mc_fact list_dtypes(const mc_model_facts *f, bool gguf)
 {
     const mc_inventory *inv = f->m->n_components ? &f->m->components[0].inv : NULL;
     mc_strset           seen;
@@ -260,7 +261,7 @@ static mc_fact list_dtypes(mc_model_facts *f, bool gguf)
     return mc_fact_texts(f->a, seen.keys, seen.n);
 }
 
-static mc_fact list_suffixes(mc_model_facts *f)
+static mc_fact list_suffixes(const mc_model_facts *f)
 {
     const mc_inventory *inv = f->m->n_components ? &f->m->components[0].inv : NULL;
     mc_strset           seen;
@@ -274,7 +275,7 @@ static mc_fact list_suffixes(mc_model_facts *f)
     return mc_fact_texts(f->a, seen.keys, seen.n);
 }
 
-static mc_fact list_divisors(mc_model_facts *f)
+static mc_fact list_divisors(const mc_model_facts *f)
 {
     enum { MOST = 64 };
     int64_t  heads = f->m->arch.heads.known ? f->m->arch.heads.v : 0;
@@ -284,6 +285,18 @@ static mc_fact list_divisors(mc_model_facts *f)
         if (heads % i == 0)
             items[n++] = mc_fact_int(i);
     return n ? mc_fact_list(items, n) : MC_FACT_NONE;
+}
+
+mc_fact mc_facts_list(const mc_model_facts *f, mc_fact_list_id id)
+{
+    if (!f->lazy)
+        return MC_FACT_NONE;
+    mc_fact *v = &f->lazy->lists[id];
+    if (!f->lazy->list_made[id])
+        *v = id == MC_LIST_DTYPES ? list_dtypes(f, false) : id == MC_LIST_SUFFIXES ? list_suffixes(f) : id == MC_LIST_DIVISORS ? list_divisors(f) :
+             f->m->gguf ? list_dtypes(f, true) : mc_fact_null();
+    f->lazy->list_made[id] = true;
+    return *v;
 }
 
 /* ---- the table ---- */
@@ -317,8 +330,12 @@ static mc_fact get(const void *cx, mc_scope scope, mc_str name)
 static size_t count(const void *cx, mc_each each)
 {
     const mc_model_facts *f = cx;
-    const size_t n[MC_N_EACH] = { 1, f->n_linears, f->n_linears, f->n_linears, f->n_experts, f->n_ends, f->n_groups, f->n_config_groups };
-    return n[each];
+    if (each == MC_EACH_NONE || each == MC_EACH_CONFIG_GROUP)
+        return each ? f->n_config_groups : 1;
+    const mc_facts_lazy *l = each == MC_EACH_FUSED_GROUP ? mc_facts_groups(f) : mc_facts_layers(f);
+    if (!l)
+        return 0;
+    return each == MC_EACH_FUSED_GROUP ? l->n_groups : each == MC_EACH_EXPERTS ? l->n_experts : each == MC_EACH_EMBEDDING ? l->n_ends : l->n_linears;
 }
 
 mc_facts mc_model_facts_of(const mc_model_facts *f)
@@ -340,9 +357,5 @@ void mc_model_facts_init(mc_model_facts *f, mc_arena *a, const mc_model *m, mc_k
     if (m->quant && m->quant->declared < m->quant->n_claims)
         f->claim = &m->quant->claims[m->quant->declared];
     gather_config_groups(f);
-    mc_facts_gather_layers(f);
-    f->dtypes = list_dtypes(f, false);
-    f->types = m->gguf ? list_dtypes(f, true) : mc_fact_null();
-    f->suffixes = list_suffixes(f);
-    f->divisors = list_divisors(f);
+    f->lazy = MC_NEW(a, mc_facts_lazy, 1);
 }

@@ -176,7 +176,7 @@ mc_fact mc_fact_gguf(const mc_model_facts *f, mc_scope scope, mc_str name)
     if (!g)
         return f->m->format == MC_FMT_GGUF ? MC_FACT_NONE : mc_fact_null();
     if (mc_str_is(name, "gguf.types"))
-        return f->types;
+        return mc_facts_list(f, MC_LIST_TYPES);
     if (mc_str_is(name, "gguf.byte_order"))
         return mc_fact_text(g->big_endian ? MC_STR("big") : MC_STR("little"));
     if (mc_str_is(name, "gguf.version"))

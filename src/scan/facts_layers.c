@@ -41,7 +41,7 @@ static bool is_matrix(const mc_module *m)
     return m->component == 0 && m->parts[MC_PART_WEIGHT] && m->parts[MC_PART_WEIGHT]->rank >= 2;
 }
 
-static void place(mc_model_facts *f, const mc_module *m, role r)
+static void place(mc_facts_lazy *f, const mc_module *m, role r)
 {
     mc_linear l = { m, r == ROLE_ROW, r == ROLE_COLUMN };
     if (m->cls == MC_CLS_EXPERTS)
@@ -56,7 +56,7 @@ static void place(mc_model_facts *f, const mc_module *m, role r)
 
 /* What is stored of one group in one layer. */
 typedef struct { const mc_module *first, *other; unsigned kinds; bool doubt; } group;
-typedef struct { mc_model_facts *f; mc_strset names; group *v; size_t cap; } groups;
+typedef struct { mc_arena *a; mc_strset names; group *v; size_t cap; } groups;
 
 static int kind_of(mc_str leaf)
 {
@@ -83,12 +83,12 @@ static void put(groups *g, const mc_module *m)
     bool   added;
     if (kind < 0)
         return;
-    mc_str   key = mc_format(g->f->a, "%.*s%s", MC_FMT(mc_str_cut(m->name, 0, m->name.n - leaf.n)), kind < 3 ? "qkv" : "gate_up");
+    mc_str   key = mc_format(g->a, "%.*s%s", MC_FMT(mc_str_cut(m->name, 0, m->name.n - leaf.n)), kind < 3 ? "qkv" : "gate_up");
     uint32_t id = mc_strset_add(&g->names, key, &added);
     if (id == MC_NO_ID)
         return;
     if (added) {
-        group *v = mc_grow(g->f->a, g->v, id, &g->cap, sizeof *v);
+        group *v = mc_grow(g->a, g->v, id, &g->cap, sizeof *v);
         if (!v)
             return;
         g->v = v;
@@ -102,43 +102,56 @@ static void put(groups *g, const mc_module *m)
 }
 
 /* Groups that cannot differ are not gathered: nothing is packed. */
-static void gather_groups(mc_model_facts *f)
+static void gather_groups(const mc_model_facts *f, mc_facts_lazy *out)
 {
     const mc_quant *q = f->m->quant;
-    groups          g = { .f = f };
-    if (q->n_packed == 0 || !mc_strset_init(&g.names, f->a, 64))
+    groups          g = { .a = f->a };
+    if (!q || q->n_packed == 0 || !mc_strset_init(&g.names, f->a, 64))
         return;
     for (size_t i = 0; i < q->n_modules; i++) {
         const mc_module *m = &q->modules[i];
         if (is_matrix(m) && m->layer != MC_NONE && (m->cls == MC_CLS_ATTENTION || m->cls == MC_CLS_MLP))
             put(&g, m);
     }
-    f->groups = MC_NEW(f->a, mc_fused_group, g.names.n + 1);
-    for (size_t i = 0; f->groups && i < g.names.n; i++) {
+    out->groups = MC_NEW(f->a, mc_fused_group, g.names.n + 1);
+    for (size_t i = 0; out->groups && i < g.names.n; i++) {
         bool whole = g.v[i].kinds == 7 || g.v[i].kinds == 24;
-        f->groups[f->n_groups++] = (mc_fused_group){ g.v[i].first->name, !whole || g.v[i].doubt ? MC_MAYBE : g.v[i].other ? MC_TRUE : MC_FALSE };
+        out->groups[out->n_groups++] = (mc_fused_group){ g.v[i].first->name, !whole || g.v[i].doubt ? MC_MAYBE : g.v[i].other ? MC_TRUE : MC_FALSE };
     }
 }
 
-void mc_facts_gather_layers(mc_model_facts *f)
+static void gather_layers(const mc_model_facts *f, mc_facts_lazy *out)
 {
     const mc_quant *q = f->m->quant;
     mc_span         table = mc_embedded_find("layer-roles.tsv");
-    if (!q)
-        return;
-    size_t n = q->n_modules + 1;
-    f->linears = MC_NEW(f->a, mc_linear, n);
-    f->experts = MC_NEW(f->a, mc_linear, n);
-    f->ends = MC_NEW(f->a, mc_linear, n);
-    if (!f->linears || !f->experts || !f->ends)
-        return;
-    for (size_t i = 0; i < q->n_modules; i++) {
+    size_t          n = q ? q->n_modules + 1 : 0;
+    out->linears = n ? MC_NEW(f->a, mc_linear, n) : NULL;
+    out->experts = n ? MC_NEW(f->a, mc_linear, n) : NULL;
+    out->ends = n ? MC_NEW(f->a, mc_linear, n) : NULL;
+    for (size_t i = 0; out->linears && out->experts && out->ends && i < q->n_modules; i++) {
         const mc_module *m = &q->modules[i];
         bool             end = m->cls == MC_CLS_EMBEDDING || m->cls == MC_CLS_HEAD;
         if (is_matrix(m) && (end || !q->n_packed || packed(m)))
-            place(f, m, m->cls == MC_CLS_EXPERTS ? ROLE_NONE : role_of(table, leaf_of(m->name)));
+            place(out, m, m->cls == MC_CLS_EXPERTS ? ROLE_NONE : role_of(table, leaf_of(m->name)));
     }
-    gather_groups(f);
+}
+
+const mc_facts_lazy *mc_facts_layers(const mc_model_facts *f)
+{
+    if (f->lazy && !f->lazy->layers_made)
+        gather_layers(f, f->lazy);
+    if (f->lazy)
+        f->lazy->layers_made = true;
+    return f->lazy;
+}
+
+const mc_facts_lazy *mc_facts_groups(const mc_model_facts *f)
+{
+    if (f->lazy && !f->lazy->groups_made)
+        gather_groups(f, f->lazy);
+    if (f->lazy)
+        f->lazy->groups_made = true;
+    return f->lazy;
 }
 
 /* ---- one layer ---- */
@@ -146,13 +159,16 @@ void mc_facts_gather_layers(mc_model_facts *f)
 static const mc_linear *linear_at(const mc_model_facts *f, mc_scope s)
 {
     bool wanted = s.each == MC_EACH_ROW_PARALLEL || s.each == MC_EACH_COLUMN_PARALLEL || s.each == MC_EACH_LINEAR;
-    if (s.each == MC_EACH_EXPERTS)
-        return s.i < f->n_experts ? &f->experts[s.i] : NULL;
-    if (s.each == MC_EACH_EMBEDDING)
-        return s.i < f->n_ends ? &f->ends[s.i] : NULL;
-    if (!wanted || s.i >= f->n_linears)
+    const mc_facts_lazy *all = s.each ? mc_facts_layers(f) : NULL;
+    if (!all)
         return NULL;
-    const mc_linear *l = &f->linears[s.i];
+    if (s.each == MC_EACH_EXPERTS)
+        return s.i < all->n_experts ? &all->experts[s.i] : NULL;
+    if (s.each == MC_EACH_EMBEDDING)
+        return s.i < all->n_ends ? &all->ends[s.i] : NULL;
+    if (!wanted || s.i >= all->n_linears)
+        return NULL;
+    const mc_linear *l = &all->linears[s.i];
     return (s.each == MC_EACH_ROW_PARALLEL && !l->row) || (s.each == MC_EACH_COLUMN_PARALLEL && !l->column) ? NULL : l;
 }
 
@@ -229,11 +245,13 @@ static mc_fact remainder_of(const mc_model_facts *f, const mc_linear *l, mc_str 
 mc_fact mc_fact_layer(const mc_model_facts *f, mc_scope scope, mc_str name)
 {
     if (scope.each == MC_EACH_FUSED_GROUP) {
-        if (scope.i >= f->n_groups)
+        const mc_facts_lazy *all = mc_facts_groups(f);
+        if (!all || scope.i >= all->n_groups)
             return MC_FACT_NONE;
+        const mc_fused_group *g = &all->groups[scope.i];
         if (mc_str_is(name, "tensor"))
-            return mc_fact_text(f->groups[scope.i].first);
-        return mc_str_is(name, "fused_mixed") && f->groups[scope.i].mixed != MC_MAYBE ? mc_fact_bool(f->groups[scope.i].mixed == MC_TRUE) : MC_FACT_NONE;
+            return mc_fact_text(g->first);
+        return mc_str_is(name, "fused_mixed") && g->mixed != MC_MAYBE ? mc_fact_bool(g->mixed == MC_TRUE) : MC_FACT_NONE;
     }
     const mc_linear *l = linear_at(f, scope);
     if (!l)
@@ -259,10 +277,12 @@ static bool is_mla(const mc_model_facts *f)
 /* Of the dense MLP layers that are stored. */
 static bool has_dense_mlp(const mc_model_facts *f)
 {
-    const mc_int *n = &f->m->arch.intermediate;
-    for (size_t i = 0; n->known && i < f->n_linears; i++) {
-        const mc_module *m = f->linears[i].m;
-        if (m->cls == MC_CLS_MLP && f->linears[i].row && m->in == (uint64_t)n->v)
+    const mc_int   *n = &f->m->arch.intermediate;
+    const mc_quant *q = f->m->quant;
+    mc_span         table = mc_embedded_find("layer-roles.tsv");
+    for (size_t i = 0; q && n->known && i < q->n_modules; i++) {
+        const mc_module *m = &q->modules[i];
+        if (m->cls == MC_CLS_MLP && m->layer != MC_NONE && m->in == (uint64_t)n->v && is_matrix(m) && role_of(table, leaf_of(m->name)) == ROLE_ROW)
             return true;
     }
     return false;
@@ -275,7 +295,7 @@ static uint64_t expert_width(const mc_model_facts *f)
     v = v ? v : mc_get(text, "moe_intermediate_size");
     if (mc_as_int(v, &n) && n > 0)
         return (uint64_t)n;
-    return f->m->arch.intermediate.known && f->n_experts ? (uint64_t)f->m->arch.intermediate.v : 0;
+    return f->m->arch.intermediate.known && f->m->arch.experts.known ? (uint64_t)f->m->arch.intermediate.v : 0;
 }
 
 static mc_fact of_experts(const mc_model_facts *f, mc_str name)
@@ -297,7 +317,7 @@ mc_fact mc_fact_tp(const mc_model_facts *f, mc_scope scope, mc_str name)
     if (mc_str_is(name, "heads_mod_tp"))
         return g->heads.known && g->heads.v > 0 ? mc_fact_int(g->heads.v % f->tp) : MC_FACT_NONE;
     if (mc_str_is(name, "heads_divisors"))
-        return f->divisors;
+        return mc_facts_list(f, MC_LIST_DIVISORS);
     if (mc_str_is(name, "kv_heads_divide") || mc_str_is(name, "kv_heads_mod_tp")) {
         if (is_mla(f) || !g->kv_heads.known || g->kv_heads.v <= 0)
             return MC_FACT_NONE;
@@ -306,7 +326,7 @@ mc_fact mc_fact_tp(const mc_model_facts *f, mc_scope scope, mc_str name)
         return mc_fact_bool(g->kv_heads.v % f->tp == 0 || f->tp % g->kv_heads.v == 0);
     }
     if (mc_str_is(name, "intermediate_mod_tp"))
-        return has_dense_mlp(f) ? mc_fact_int(g->intermediate.v % f->tp) : MC_FACT_NONE;
+        return f->tp == 1 ? mc_fact_int(0) : has_dense_mlp(f) ? mc_fact_int(g->intermediate.v % f->tp) : MC_FACT_NONE;
     if (mc_str_is(name, "hidden_mod_128"))
         return g->hidden.known && g->hidden.v > 0 ? mc_fact_int(g->hidden.v % 128) : MC_FACT_NONE;
     return of_experts(f, name);
