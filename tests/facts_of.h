@@ -37,6 +37,8 @@ static inline mc_fact json_get(const void *cx, mc_scope scope, mc_str name)
 {
     const json_facts *f = cx;
     const mc_value   *own = scope.each ? mc_get_str(mc_item(mc_get(f->root, json_list(scope.each)), scope.i), name) : NULL;
+    if (!own && !mc_get_str(f->root, name) && (mc_str_starts(name, "row_") || mc_str_starts(name, "column_") || mc_str_is(name, "fused_mixed")))
+        return MC_FACT_NONE; /* of layers: unknown without one */
     return fact_of(f, own ? own : mc_get_str(f->root, name));
 }
 

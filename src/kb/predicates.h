@@ -39,7 +39,7 @@ typedef enum {
 typedef struct { mc_each each; size_t i; } mc_scope;
 #define MC_SCOPE_MODEL ((mc_scope){ MC_EACH_NONE, 0 })
 
-/* Where facts come from. get: a name the provider does not know is unknown. count: things of a kind that `each` walks. */
+/* Where facts come from. get: a name the provider does not know is unknown, and so is a fact of layers without a layer. count: things of a kind that `each` walks. */
 typedef struct {
     mc_fact (*get)(const void *cx, mc_scope scope, mc_str name);
     size_t  (*count)(const void *cx, mc_each each);
