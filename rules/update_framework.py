@@ -103,8 +103,11 @@ def one(files, path):
 
 
 def assigned(tree):
-    """(name, value) of every assignment at the top of a module, annotated or not."""
+    """(name, value) of every assignment and every name.update(value) at the top of a module."""
     for node in tree.body:
+        call = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "update" and isinstance(call.func.value, ast.Name):
+            yield call.func.value.id, call
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             yield node.targets[0].id, node.value
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
@@ -121,8 +124,8 @@ def strings(node):
         return [s for e in node.elts for s in (strings(e.elts[0]) if isinstance(e, ast.Tuple) and e.elts else strings(e))]
     if isinstance(node, ast.Subscript):  # Literal["a", "b"]
         return strings(node.slice)
-    if isinstance(node, ast.Call):  # OrderedDict([...]), dict({...})
-        return [s for a in node.args for s in strings(a)]
+    if isinstance(node, ast.Call):  # OrderedDict([...]), dict(a=...), f(**{...})
+        return [s for a in node.args for s in strings(a)] + [s for k in node.keywords for s in ([k.arg] if k.arg else strings(k.value))]
     return []
 
 
@@ -189,22 +192,19 @@ def read_mlx(files):
     types = table(files, "mlx_lm/utils.py", "MODEL_REMAPPING")
     for path, text in files.items():
         m = re.fullmatch(r"mlx_lm/models/([^/]+)\.py", path)
-        if m and re.search(r"^class Model\b", text, re.M):
+        if m and re.search(r"^class Model\b|^from \S+ import .*\bModel\b", text, re.M):
             types.add(m.group(1))
     return {"arch/mlx-lm.tsv": types}, compared_with(files, "mlx_lm/utils.py", "quant_method"), set()
 
 
 def read_lmdeploy(files):
     turbomind = table(files, "lmdeploy/turbomind/supported_models.py", "SUPPORTED_ARCHS")
-    pytorch, removed = set(), set()
-    for node in ast.walk(one(files, "lmdeploy/pytorch/models/module_map.py")):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "update" and getattr(node.func.value, "id", "") == "MODULE_MAP":
-            pytorch |= {s for a in node.args for s in strings(a)}
-    for name, value in assigned(one(files, "lmdeploy/pytorch/models/module_map.py")):
-        if name == "MODULE_MAP":
-            pytorch |= set(strings(value))
-        if name == "REMOVED_MODEL_MAP":
-            removed |= set(strings(value))
+    path = "lmdeploy/pytorch/models/module_map.py"
+    pytorch, removed = table(files, path, "MODULE_MAP"), set()
+    try:
+        removed = table(files, path, "REMOVED_MODEL_MAP")
+    except Unreadable:
+        pass
     methods = compared_with(files, "lmdeploy/turbomind/converter.py", "quant_method") | compared_with(files, "lmdeploy/pytorch/config.py", "quant_method")
     return {"arch/lmdeploy-turbomind.tsv": turbomind, "arch/lmdeploy-pytorch.tsv": pytorch - removed}, methods, set()
 
@@ -217,7 +217,7 @@ def read_gguf(files):
     for node in one(files, "gguf/constants.py").body:
         if isinstance(node, ast.ClassDef) and node.name == "GGMLQuantizationType":
             types |= {t.id for a in node.body if isinstance(a, ast.Assign) for t in a.targets}
-    return {"arch/llama.cpp.tsv": names - {"mmproj"}}, types, set()
+    return {"arch/llama.cpp.tsv": names - {"mmproj", "gptj"}}, types, set()
 
 
 PYTHON = r"\.py$"
@@ -230,6 +230,8 @@ READERS = {
     "lmdeploy": ("lmdeploy", read_lmdeploy, PYTHON, "quant"),
     "llama.cpp": ("gguf", read_gguf, PYTHON, "gguf"),
 }
+# methods that are named by the data alone: not by a table of the package, but by a key or by the tensors
+OWN_NAMES = {"mlx-lm": {"mlx", "fp8-blocks"}, "transformers": {"exl2", "exl3", "modelopt"}, "sglang": {"mlx_q4", "mlx_q8"}, "lmdeploy": {"modelslim_w8a8_static"}}
 DATA_FILES = {"lmdeploy": ["lmdeploy-turbomind", "lmdeploy-pytorch"]}
 
 # ---- the data ----------------------------------------------------------------------------------------------------------
@@ -288,12 +290,13 @@ def show(title, names):
             print("    " + n)
 
 
-def compare_architectures(data, path, have, version, write):
+def compare_architectures(data, path, have, version, write, runs_behind):
     rows, columns = rows_of(path), columns_of(data, path)
     known = in_data(rows, columns)
     plugin = {c[columns.index("name")] for _, c in rows if c and cell(c, columns, "plugin")}
     new, gone = have - known, known - have - plugin
     show("%s: new architectures" % path, new)
+    gone = set() if runs_behind else gone
     show("%s: architectures that are gone" % path, gone)
     if write and (new or gone):
         for row in rows:
@@ -321,11 +324,11 @@ def save(path, rows, columns):
     print("wrote rules/frameworks/%s" % path)
 
 
-def compare_methods(data, have):
+def compare_methods(name, data, have):
     rows = [r for d in data for r in d.get("quant", []) if r["method"] != "gguf"]
     aliases = {a["from"] for d in data for a in d.get("quant_aliases", [])} | {a["to"] for d in data for a in d.get("quant_aliases", [])}
     known = {r["method"] for r in rows if "until" not in r}
-    new, gone = have - known - aliases - {"gguf"}, known - have - aliases
+    new, gone = have - known - aliases - {"gguf"}, known - have - aliases - OWN_NAMES.get(name, set())
     show("quantization methods without a live row", new)
     show("rows of methods that the package does not name", gone)
     return bool(new or gone)
@@ -334,9 +337,8 @@ def compare_methods(data, have):
 def compare_types(data, have):
     rows = data["gguf"]["types"]
     known = {n for r in rows if "until" not in r for n in r.get("names", [r.get("name")])}
-    new, gone = have - known, known - have
+    new = have - known  # these packages run behind the engine: what they lack says nothing
     show("ggml types without a row", new)
-    show("ggml types that the package does not name", gone)
     return bool(new)
 
 
@@ -357,8 +359,8 @@ def compare(name, version, files, write):
         blocks = d.get("architectures", [])
         for b in blocks if isinstance(blocks, list) else [blocks]:
             if b["table"] in tables:
-                changed |= compare_architectures(d, b["table"], tables.pop(b["table"]), version, write)
-    changed |= compare_types(data[0], methods) if methods_are == "gguf" else compare_methods(data, methods)
+                changed |= compare_architectures(d, b["table"], tables.pop(b["table"]), version, write, methods_are == "gguf")
+    changed |= compare_types(data[0], methods) if methods_are == "gguf" else compare_methods(name, data, methods)
     if cache:
         changed |= compare_cache(data[0], cache)
     if not changed:
@@ -370,10 +372,10 @@ def compare(name, version, files, write):
 
 
 def compare_npm(data):
-    text = "\n".join(t for p, t in sorted(fetch_npm("@huggingface/gguf").items()) if not p.endswith(".d.ts"))
-    m = re.search(r"GGMLQuantizationType\b[^{]*\{(.*?)\}", text, re.S)
-    names = set(re.findall(r"\b([A-Z][A-Z0-9]*_?[A-Z0-9_]*)\b\s*(?:=|\"\]\s*=)\s*\d+", m.group(1))) if m else set()
-    return compare_types(data, names) if names else False
+    names = {n for text in fetch_npm("@huggingface/gguf").values() for n in re.findall(r"\bGGMLQuantizationType\d?\.([A-Z][A-Z0-9_]*)", text)}
+    if not names:
+        raise Unreadable("@huggingface/gguf names no GGMLQuantizationType")
+    return compare_types(data, names)
 
 
 # ---- Ollama: its architectures follow from llama.cpp's -------------------------------------------------------------------
