@@ -60,6 +60,9 @@ MODELCHECK_API const char *modelcheck_write(modelcheck *mc, FILE *out, const cha
 MODELCHECK_API const char *modelcheck_rules(FILE *out, const char *format, const char *rule);
 MODELCHECK_API int         modelcheck_rule_known(const char *rule);   /* 1: a rule has that code or slug */
 
+/* Writes what stands behind a message that a framework printed: format "text" or "json". NULL, or the reason. */
+MODELCHECK_API const char *modelcheck_explain_error(FILE *out, const char *format, const char *message);
+
 /* Checks the data files (frameworks, users' rules) below a directory: writes "file:line:column: message" for each fault.
  * 0 none, 1 some, -1 and *problem set: the directory cannot be read. */
 MODELCHECK_API int modelcheck_lint(FILE *out, const char *dir, const char **problem);

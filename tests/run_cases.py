@@ -131,6 +131,8 @@ def one(job):
 
 
 def snapshot(path, text, update):
+    # which frameworks load a model changes with their data; test_frameworks.py looks at that
+    text = b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(b"  loads in  "))
     if update:
         path.write_bytes(text)
         return []

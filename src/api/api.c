@@ -138,6 +138,17 @@ const char *modelcheck_rules(FILE *out, const char *format, const char *rule)
     return fflush(out) != 0 || ferror(out) ? "the text could not be written" : NULL;
 }
 
+const char *modelcheck_explain_error(FILE *out, const char *format, const char *message)
+{
+    mc_kb       kb;
+    size_t      found;
+    const char *problem = mc_kb_init(&kb).code == MC_OK ? NULL : "out of memory";
+    if (!problem && !mc_write_causes(out, &kb, message, format ? format : "text", &found))
+        problem = "no such format: text or json";
+    mc_kb_free(&kb);
+    return problem ? problem : fflush(out) != 0 || ferror(out) ? "the text could not be written" : NULL;
+}
+
 int modelcheck_rule_known(const char *rule)
 {
     return find_rule(rule) != NULL;

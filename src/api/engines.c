@@ -159,7 +159,7 @@ const char *mc_set_gpu(mc_options *o, const char *value)
     };
     mc_kb_gpu gpu;
     if (!mc_kb_gpu_find(o->arena, mc_str_of(value), &gpu))
-        return wrong(o, value, "the name of an accelerator (h100, rtx-4090), smNN, gfxNNN, or metal, vulkan, opencl, sycl, cann, xpu, cpu, tpu, hpu");
+        return wrong(o, value, mc_format(o->arena, "smNN (sm75, sm80, sm86, sm89, sm90, sm100, sm120, ...), gfxNNN, or one of %.*s", MC_FMT(mc_kb_gpu_names(o->arena))).p);
     o->floor.gpu = (mc_gpu){ MC_GPU_OTHER, gpu.capability };
     o->targets.options.gpu = gpu.capability;
     o->targets.options.gpu_arch = mc_str_is(gpu.target, "-") ? MC_STR("") : mc_str_copy(o->arena, gpu.target);

@@ -12,6 +12,7 @@ typedef struct {
     const char *format;         /* --format, NULL: text */
     const char *plot;           /* --plot, NULL: no picture */
     const char *files_from;     /* --files-from, NULL: none */
+    const char *error;          /* --error, NULL: none */
     bool        age;            /* --age */
     char      **words; int n;   /* operands behind the command */
 } cli_args;

@@ -11,6 +11,12 @@ static int written(const char *problem)
 int cli_explain(const cli_args *args)
 {
     int status = 0;
+    if (args->error && args->n)
+        return cli_usage_error("explain", "takes the code of a rule, or --error TEXT");
+    if (args->error && args->error[strspn(args->error, " \t\n")] == '\0')
+        return cli_usage_error("--error", "the text of the message is empty");
+    if (args->error)
+        return written(modelcheck_explain_error(stdout, args->format, args->error));
     if (args->n == 0)
         return cli_usage_error("explain", "the code or slug of a rule is missing");
     for (int i = 0; i < args->n; i++)

@@ -101,6 +101,8 @@ static int apply(const cli_command *command, const given *v, size_t n, cli_args 
             args->files_from = v[i].value;
         else if (strcmp(o->name, "plot") == 0)
             args->plot = v[i].value;
+        else if (strcmp(o->name, "error") == 0)
+            args->error = v[i].value;
         else if (strcmp(o->name, "age") == 0)
             args->age = true;
         else if (o->set) {

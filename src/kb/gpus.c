@@ -29,16 +29,52 @@ static unsigned capability(mc_str target)
     return mc_str_starts(target, "sm") && mc_str_u64(mc_str_cut(target, 2, target.n), &v) && v >= 10 && v < 1000 ? (unsigned)v : 0;
 }
 
+/* Compute capabilities that exist (CUDA C++ programming guide), times ten. */
+static bool exists(unsigned sm)
+{
+    static const unsigned known[] = { 30, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121 };
+    for (size_t i = 0; i < MC_COUNT(known); i++)
+        if (known[i] == sm)
+            return true;
+    return false;
+}
+
+/* "gfx" and three to five digits of which the last may be a letter: gfx90a, gfx1100. */
+static bool is_gfx(mc_str name)
+{
+    bool good = mc_str_starts(name, "gfx") && name.n >= 6 && name.n <= 7;
+    for (size_t i = 3; good && i < name.n; i++)
+        good = (name.p[i] >= '0' && name.p[i] <= '9') || (i + 1 == name.n && name.p[i] >= 'a' && name.p[i] <= 'f');
+    return good;
+}
+
 static bool of_target(mc_str name, mc_kb_gpu *out)
 {
     unsigned sm = capability(name);
-    if (sm)
+    if (exists(sm))
         *out = (mc_kb_gpu){ name, name, MC_STR("cuda"), MC_STR("cuda"), sm };
-    else if (mc_str_starts(name, "gfx") && name.n >= 6 && name.n <= 8)
+    else if (is_gfx(name))
         *out = (mc_kb_gpu){ name, name, MC_STR("rocm"), MC_STR("rocm"), 0 };
     else
         return false;
     return true;
+}
+
+static bool is_row(mc_str line)
+{
+    return line.n && !mc_str_starts(line, "#") && !mc_str_starts(line, "name\t");
+}
+
+mc_str mc_kb_gpu_names(mc_arena *a)
+{
+    mc_span table = mc_embedded_find("gpus.tsv");
+    mc_str  text = MC_STR("");
+    for (size_t at = 0, next; at < table.n; at = next) {
+        mc_str line = mc_tsv_line(table, at, &next);
+        if (is_row(line))
+            text = mc_format(a, "%.*s%s%.*s", MC_FMT(text), text.n ? ", " : "", MC_FMT(mc_tsv_field(line, 0)));
+    }
+    return text;
 }
 
 bool mc_kb_gpu_find(mc_arena *a, mc_str text, mc_kb_gpu *out)
@@ -49,7 +85,7 @@ bool mc_kb_gpu_find(mc_arena *a, mc_str text, mc_kb_gpu *out)
         return true;
     for (size_t at = 0, next; name.n && at < table.n; at = next) {
         mc_str line = mc_tsv_line(table, at, &next), backends = mc_tsv_field(line, 4);
-        if (mc_str_starts(line, "#") || mc_str_starts(line, "name\t"))
+        if (!is_row(line))
             continue;
         if (!mc_str_eq(mc_tsv_field(line, 0), name) && !in_list(mc_tsv_field(line, 1), name))
             continue;

@@ -121,5 +121,6 @@ mc_number mc_quant_number(const mc_value *spec, const mc_value *block);
  * capability: 90 of sm90, 0 for others. */
 typedef struct { mc_str name, target, backend, backends; unsigned capability; } mc_kb_gpu;
 bool mc_kb_gpu_find(mc_arena *a, mc_str name, mc_kb_gpu *out) MC_MUST_USE;    /* by name, alias, smNN or gfxNNN */
+mc_str mc_kb_gpu_names(mc_arena *a);                                          /* "p100, p40, ..." */
 
 #endif

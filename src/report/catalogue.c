@@ -72,7 +72,7 @@ static void json_rule(mc_out *o, const mc_rule *r, const char *family)
     mc_js_close(o, '}');
 }
 
-static void json_rules(mc_out *o, const mc_rule *only)
+void mc_json_empty(mc_out *o, const char *key)
 {
     mc_arena a;
     mc_arena_init(&a, 1 << 20);
@@ -82,17 +82,27 @@ static void json_rules(mc_out *o, const mc_rule *only)
     mc_js_close(o, ']');
     mc_js_open(o, "errors", '[', true);
     mc_js_close(o, ']');
-    mc_js_open(o, "rules", '[', false);
-    for (entry e = next_rule(""); e.rule; e = next_rule(e.rule->code))
-        if (!only || only == e.rule)
-            json_rule(o, e.rule, e.family);
+    mc_js_open(o, key, '[', false);
+}
+
+void mc_json_foot(mc_out *o)
+{
+    static const char *const counts[] = { "models", "errors", "warnings", "infos", "suppressed", "exit" };
     mc_js_close(o, ']');
     mc_js_open(o, "summary", '{', true);
-    static const char *const counts[] = { "models", "errors", "warnings", "infos", "suppressed", "exit" };
     for (size_t i = 0; i < MC_COUNT(counts); i++)
         mc_js_u64(o, counts[i], 0);
     mc_js_close(o, '}');
     mc_js_close(o, '}');
+}
+
+static void json_rules(mc_out *o, const mc_rule *only)
+{
+    mc_json_empty(o, "rules");
+    for (entry e = next_rule(""); e.rule; e = next_rule(e.rule->code))
+        if (!only || only == e.rule)
+            json_rule(o, e.rule, e.family);
+    mc_json_foot(o);
 }
 
 /* ---- Markdown ---- */

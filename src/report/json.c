@@ -155,8 +155,7 @@ static void model(mc_out *o, const mc_run_result *run, const mc_result *r, const
     weights(o, r->model, &mix);
     mc_json_quantization(o, r->model, &mix, &a);
     mc_json_memory(o, r, options->command && options->command[0] == 'm');
-    mc_js_open(o, "frameworks", '[', true);
-    mc_js_close(o, ']');
+    mc_json_frameworks(o, r->matrix);
     findings(o, r);
     coverage(o, run, r->model, &a);
     if (options->command && options->command[0] == 's')

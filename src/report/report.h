@@ -77,12 +77,24 @@ const char *mc_certainty_name(mc_certainty c);
 /* One rule, or every rule (rule NULL), in format "text", "json" or, for all of them, "md". False: no such format. */
 bool mc_write_rules(FILE *out, const mc_rule *rule, const char *format) MC_MUST_USE;
 
+/* causes.c: every message of the framework data that occurs in the text. False: no such format ("text", "json"). */
+bool mc_write_causes(FILE *out, mc_kb *kb, const char *text, const char *format, size_t *found) MC_MUST_USE;
+
 /* ---- parts shared by the reporters ------------------------------------------------------------------------ */
 
 void mc_json_head(mc_out *o, mc_arena *a);                                                     /* opens the document */
+/* A document without models, up to the opened array `key`, and its end. */
+void mc_json_empty(mc_out *o, const char *key);
+void mc_json_foot(mc_out *o);
 void mc_json_memory(mc_out *o, const mc_result *r, bool whole);                                /* whole: the memory view */
 void mc_json_answers(mc_out *o, const mc_floor *f, const mc_answers *a);
 void mc_json_tensors(mc_out *o, const mc_result *r, const mc_run_result *run);
+/* frameworks.c */
+void mc_json_frameworks(mc_out *o, const mc_matrix *x);
+void mc_text_loads_in(mc_out *o, const mc_matrix *x);                                          /* check without --target: one line */
+void mc_text_targets(mc_out *o, const mc_matrix *x, bool verbose);                             /* check with it */
+void mc_text_matrix(mc_out *o, const mc_matrix *x);                                            /* show: the table */
+void mc_text_copies(mc_out *o, const mc_model *m, const mc_matrix *x, mc_arena *a);            /* show: who opens which files */
 void mc_text_header(mc_out *o, const mc_run_result *run, const mc_result *r);
 void mc_text_memory_line(mc_out *o, const char *label, const mc_floor *f);
 void mc_text_mix(mc_out *o, const mc_mix *mix);

@@ -175,6 +175,8 @@ void mc_text_show(FILE *out, const mc_run_result *run, const mc_report_options *
         architecture(&o, r->model);
         weights(&o, run, r->model, options->columns, &a);
         mc_text_memory_line(&o, "  memory        ", &r->floor);
+        mc_text_matrix(&o, r->matrix);
+        mc_text_copies(&o, r->model, r->matrix, &a);
         components(&o, r->model);
         files(&o, r->model);
         if (options->tensors) {

@@ -298,6 +298,8 @@ static void check_model(mc_out *o, const mc_run_result *run, const mc_result *r,
         mc_put_text(o, r->floor.assumptions[i].text);
         mc_put(o, "\n");
     }
+    mc_text_loads_in(o, r->matrix);
+    mc_text_targets(o, r->matrix, options->verbose);
     if (m->incomplete)
         mc_put(o, "  coverage  incomplete: not everything could be read\n");
     mc_put(o, "\n");

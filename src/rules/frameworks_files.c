@@ -87,7 +87,7 @@ static void by_target(mc_check *cx, const mc_matrix *x, size_t i)
     }
     if (p.n == 0)
         return;
-    told(cx, &p, mc_matrix_name(cx->arena, &x->v[i]).p, mc_format(cx->arena, "%.*s/files", MC_FMT(x->v[i].framework->name)));
+    told(cx, &p, mc_str_copy(cx->arena, mc_matrix_name(cx->arena, &x->v[i])).p, mc_format(cx->arena, "%.*s/files", MC_FMT(x->v[i].framework->name)));
     mc_fix(cx, &cx->out->v[cx->out->n - 1], "leave them out: hf download %.*s", MC_FMT(mc_matrix_excludes(cx->arena, m, x, i)));
 }
 

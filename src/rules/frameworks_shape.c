@@ -13,7 +13,7 @@ enum { FEW = 3 };
 static bool against(const mc_verdict_list *v)
 {
     for (size_t k = 0; k < v->n_limits; k++)
-        if (v->limits[k].verdict >= MC_TARGET_WRONG && (mc_limit_is_storage(&v->limits[k]) || mc_str_is(v->limits[k].id, "files")))
+        if (v->limits[k].verdict >= MC_TARGET_WRONG && !mc_str_is(v->limits[k].id, "arch"))
             return true;
     return false;
 }
