@@ -300,6 +300,7 @@ typedef struct {
     mc_container  format;               /* of the read set; MC_FMT_NONE: no weights */
     bool          mixed;                /* read set spans containers, or "mixed" in the report */
     bool          alone;                /* a file given alone: siblings were not looked for (MC905) */
+    bool          named;                /* the path given names this file or set, not its directory */
     bool          main_beside;          /* another unit of the same directory is a model of its own (MC904) */
     bool          incomplete;           /* a limit or an I/O error left something unread (MC901, MC902, MC805) */
     const char   *limit;                /* what limit, for the model as a whole; NULL: none */

@@ -228,7 +228,7 @@ static mc_fact fact_model(const mc_model_facts *f, mc_scope scope, mc_str name)
     if (mc_str_is(name, "path"))
         return mc_fact_text(m->path);
     if (mc_str_is(name, "target_is_directory"))
-        return mc_fact_bool(!m->alone);
+        return mc_fact_bool(!m->named);
     if (mc_str_is(name, "head.stored"))
         return head_stored(f);
     if (mc_str_is(name, "adapter.full_tensors"))

@@ -10,7 +10,7 @@ typedef struct {
     mc_str  path;               /* for the report */
     mc_str  given;              /* last part of the resolved path */
     size_t *entries; size_t n_entries; /* GGUF and single files: indexes into the listing */
-    bool    alone;
+    bool    alone, named;       /* as in mc_model */
     bool    cut_at_units;       /* with --recursive: directories that are units of their own are left out */
     bool    with_config;        /* GGUF: config.json of the directory belongs to it (no other weights there) */
 } mc_plan;

@@ -31,6 +31,7 @@ static mc_model *new_model(const mc_plan *p)
     m->given = mc_str_copy(own, p->given);
     m->unit = p->unit;
     m->alone = p->alone;
+    m->named = p->named;
     m->gguf_file = MC_NONE;
     return m;
 }

@@ -282,6 +282,7 @@ static mc_file_plan plan_split(const mc_listing *l, mc_str path, const mc_file *
         p->path = mc_format(out->arena, "%.*s%s", MC_FMT(mc_str_dir(path)), l->entries[p->entries[0]].path.p);
     p->given = mc_str_base(p->path);
     p->alone = p->n_entries == 1 && f->shards > 0;
+    p->named = true;
     return MC_FILE_IS_PLANNED;
 }
 
@@ -298,7 +299,10 @@ mc_file_plan mc_plan_file(const mc_listing *l, mc_str path, mc_plans *out)
         if (!mc_str_eq(l->entries[i].path, f.base))
             continue;
         bool gguf = f.role == MC_ROLE_OTHER && begins_gguf(l, &l->entries[i], out->arena);
-        return plan_one(l, path, i, gguf ? MC_UNIT_GGUF : MC_UNIT_FILE, f.shards > 0, out) ? MC_FILE_IS_PLANNED : MC_FILE_NO_MEMORY;
+        if (!plan_one(l, path, i, gguf ? MC_UNIT_GGUF : MC_UNIT_FILE, f.shards > 0, out))
+            return MC_FILE_NO_MEMORY;
+        out->v[out->n - 1].named = true;
+        return MC_FILE_IS_PLANNED;
     }
     return MC_FILE_IS_DIRECTORY; /* gone, or "." and its kin */
 }
