@@ -75,6 +75,17 @@ static void lint_tables(lint *l, const mc_rules_file *f, const mc_framework *fw,
     }
 }
 
+/* Frameworks that a file leans on: beside it, or embedded. */
+static void lint_names(lint *l, const mc_rules_file *f, const mc_framework *fw, mc_faults *faults)
+{
+    const struct { const char *key; mc_str name; } refs[] = { { "maps_to", fw->maps_to }, { "fallback", fw->fallback } };
+    for (size_t i = 0; i < MC_COUNT(refs); i++) {
+        mc_str beside = mc_format(l->a, "%.*s%.*s.json", MC_FMT(mc_str_dir(f->path)), MC_FMT(refs[i].name));
+        if (refs[i].name.n && !find(l->files, beside) && !mc_embedded_find(mc_format(l->a, "frameworks/%.*s.json", MC_FMT(refs[i].name)).p).p)
+            mc_fault_add(faults, mc_get(fw->root, refs[i].key), "there is no framework \"%.*s\"", MC_FMT(refs[i].name));
+    }
+}
+
 static void lint_file(lint *l, const mc_rules_file *f)
 {
     mc_faults faults = { .arena = l->a };
@@ -86,8 +97,10 @@ static void lint_file(lint *l, const mc_rules_file *f)
         mc_str schema = schema_of(l->a, f->text);
         if (mc_str_is(schema, "modelcheck/framework-1")) {
             const mc_framework *fw = mc_framework_decode(l->a, f->path, f->text, &faults);
-            if (fw)
+            if (fw) {
                 lint_tables(l, f, fw, &faults);
+                lint_names(l, f, fw, &faults);
+            }
         } else if (mc_str_is(schema, "modelcheck/rules-1")) {
             (void)mc_custom_decode(l->a, f->text, &faults, &n);
         } else if (!mc_json_tree(l->a, f->text, &err, NULL)) {

@@ -52,6 +52,7 @@ static void judge(modelcheck *mc, mc_result *r)
     mc_rule_options options = mc->options.rules;
     r->findings = (mc_findings){ .arena = m->arena };
     mc_floor_compute(m, &mc->run.kb, &mc->options.floor, m->arena, &r->floor);
+    options.tp = mc->options.targets.options.tp;
     r->matrix = options.matrix = mc_matrix_judge(m->arena, m, &mc->run.kb, &mc->options.targets);
     mc_run_rules(m, &mc->run.kb, &r->floor, &options, &r->findings);
     mc->unchecked |= could_not_check(m, &r->findings);

@@ -24,22 +24,6 @@ static bool fits(const mc_value *rung, mc_str path, int64_t depth)
     return true;
 }
 
-static bool lists(const mc_target_index *index, mc_str path)
-{
-    for (size_t i = 0; i < index->n_shards; i++)
-        if (mc_str_eq(index->shards[i], path))
-            return true;
-    return false;
-}
-
-static bool is_file(const mc_target_files *files, mc_str path)
-{
-    for (size_t i = 0; i < files->n_files; i++)
-        if (mc_str_eq(files->files[i].path, path))
-            return true;
-    return false;
-}
-
 static const mc_target_index *index_of(const mc_target_files *files, mc_str path)
 {
     for (size_t i = 0; path.n && i < files->n_indexes; i++)
@@ -48,27 +32,43 @@ static const mc_target_index *index_of(const mc_target_files *files, mc_str path
     return NULL;
 }
 
-static bool take(mc_file_choice *c, const mc_value *rung, int64_t depth, const mc_target_files *files, bool unlisted_too)
+/* Files that the index names and that are not there. */
+static size_t missing(mc_arena *a, const mc_target_index *index, const mc_target_files *files)
+{
+    mc_strset have;
+    size_t    n = 0;
+    if (!mc_strset_init(&have, a, files->n_files + 1))
+        return 0;
+    for (size_t i = 0; i < files->n_files; i++)
+        (void)mc_strset_add(&have, files->files[i].path, NULL);
+    for (size_t i = 0; i < index->n_shards; i++)
+        n += mc_strset_find(&have, index->shards[i]) == MC_NO_ID;
+    return n;
+}
+
+static bool take(mc_arena *a, mc_file_choice *c, const mc_value *rung, int64_t depth, const mc_target_files *files, bool unlisted_too)
 {
     const mc_target_index *index = index_of(files, mc_as_str(mc_get(rung, "index")));
     bool                   one = !index && mc_str_is(mc_as_str(mc_get(rung, "no_index")), "first");
+    mc_strset              listed = { .n = 0 };
     size_t                 n = 0;
-    if (!index && mc_str_is(mc_as_str(mc_get(rung, "no_index")), "refuses"))
-        return false; /* only what an index lists is read here */
+    if (index && !mc_strset_init(&listed, a, index->n_shards + 1))
+        return false;
+    for (size_t i = 0; index && i < index->n_shards; i++)
+        (void)mc_strset_add(&listed, index->shards[i], NULL);
     for (size_t i = 0; i < files->n_files; i++) {
         if (!fits(rung, files->files[i].path, depth))
             continue;
         n++;
-        bool listed = !index || lists(index, files->files[i].path);
-        c->unlisted += !listed;
-        c->taken[i] = (listed || unlisted_too) && !(one && n > 1);
+        bool named = !index || mc_strset_find(&listed, files->files[i].path) != MC_NO_ID;
+        c->unlisted += !named;
+        c->taken[i] = (named || unlisted_too) && !(one && n > 1);
     }
     if (n == 0)
         return false;
     c->pattern = mc_as_str(mc_get(rung, "glob"));
     c->index = index ? index->path : MC_STR("");
-    for (size_t i = 0; index && i < index->n_shards; i++)
-        c->missing += !is_file(files, index->shards[i]);
+    c->missing = index ? missing(a, index, files) : 0;
     return true;
 }
 
@@ -96,7 +96,7 @@ static mc_file_choice choose(mc_judge *j, const mc_target_files *files)
     if (!mc_as_int(mc_get(c.row, "depth"), &depth))
         depth = 0;
     for (size_t i = 0; c.taken && mc_is(ladder, MC_ARRAY) && i < ladder->n; i++)
-        if (take(&c, mc_item(ladder, i), depth, files, unlisted))
+        if (take(j->a, &c, mc_item(ladder, i), depth, files, unlisted))
             break;
     return c;
 }

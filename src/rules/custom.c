@@ -46,7 +46,7 @@ void mc_run_custom(mc_check *cx)
     size_t                n = mc_kb_custom_rules(cx->kb, &rules);
     if (n == 0)
         return;
-    mc_model_facts_init(&model, cx->arena, cx->model, cx->kb, 0);
+    mc_model_facts_init(&model, cx->arena, cx->model, cx->kb, cx->options->tp);
     mc_facts facts = mc_model_facts_of(&model);
     for (size_t i = 0; i < n; i++) {
         cx->rule = rule_of(cx->arena, &rules[i]);

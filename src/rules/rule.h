@@ -53,6 +53,7 @@ typedef struct {
     uint64_t vram;                    /* bytes per device, 0: not given */
     const mc_floor_ask *ask;          /* what the floor was asked for; NULL: nothing in particular */
     bool     target;                  /* --target was given */
+    int64_t  tp;                      /* --tp, for rules of users; 0: not given */
     const mc_matrix *matrix;          /* what frameworks make of the model; NULL: they were not asked */
 } mc_rule_options;
 
