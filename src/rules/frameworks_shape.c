@@ -7,14 +7,20 @@
 
 /* ---- MC707 ---- */
 
-enum { FEW = 3 };
+enum { FEW = 2 };
 
-/* Does the data say that this framework does not take the storage form? What it says of the architecture does not count. */
+/* Does the data say that this framework does not take the method? What it says of parameters and of the architecture does not count. */
 static bool against(const mc_verdict_list *v)
 {
-    for (size_t k = 0; k < v->n_limits; k++)
-        if (v->limits[k].verdict >= MC_TARGET_WRONG && !mc_str_is(v->limits[k].id, "arch"))
+    static const char *const ids[] = { "quant-unknown", "quant-removed", "quant-too-new", "files" };
+    for (size_t k = 0; k < v->n_limits; k++) {
+        const mc_limit_hit *h = &v->limits[k];
+        if (h->verdict == MC_TARGET_WRONG && !mc_str_is(h->id, "arch"))
             return true;
+        for (size_t i = 0; h->verdict == MC_TARGET_REFUSES && i < MC_COUNT(ids); i++)
+            if (mc_str_is(h->id, ids[i]))
+                return true;
+    }
     return false;
 }
 
