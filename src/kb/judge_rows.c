@@ -52,6 +52,8 @@ static bool take(mc_arena *a, mc_file_choice *c, const mc_value *rung, int64_t d
     bool                   one = !index && mc_str_is(mc_as_str(mc_get(rung, "no_index")), "first");
     mc_strset              listed = { .n = 0 };
     size_t                 n = 0;
+    if (!index && mc_str_is(mc_as_str(mc_get(rung, "no_index")), "refuses"))
+        return false; /* only what an index lists is read here */
     if (index && !mc_strset_init(&listed, a, index->n_shards + 1))
         return false;
     for (size_t i = 0; index && i < index->n_shards; i++)
