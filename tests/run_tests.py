@@ -31,6 +31,7 @@ STAGES = [
     ("command line", [PYTHON, "tests/test_cli.py", "build/modelcheck"]),
     ("memory figures", [PYTHON, "tests/test_memory_truth.py", "build/modelcheck"]),
     ("memory weights", [PYTHON, "tests/test_memory_weights.py", "build/modelcheck"]),
+    ("releases of frameworks", [PYTHON, "tests/test_update_framework.py"]),
     ("rules of users", [PYTHON, "tests/test_custom.py", "build/modelcheck"]),
     ("hostile input", [PYTHON, "tests/test_hostile.py", "build/modelcheck"]),
     ("hostile input sanitized", [PYTHON, "tests/test_hostile.py", "build/asan/modelcheck"]),
