@@ -32,6 +32,7 @@ STAGES = [
     ("memory figures", [PYTHON, "tests/test_memory_truth.py", "build/modelcheck"]),
     ("memory weights", [PYTHON, "tests/test_memory_weights.py", "build/modelcheck"]),
     ("releases of frameworks", [PYTHON, "tests/test_update_framework.py"]),
+    ("frameworks", [PYTHON, "tests/test_frameworks.py", "build/modelcheck"]),
     ("rules of users", [PYTHON, "tests/test_custom.py", "build/modelcheck"]),
     ("hostile input", [PYTHON, "tests/test_hostile.py", "build/modelcheck"]),
     ("hostile input sanitized", [PYTHON, "tests/test_hostile.py", "build/asan/modelcheck"]),

@@ -33,7 +33,7 @@ test: ## everything: both compilers, sanitizers, units, cases, fuzz corpus, orac
 	@scripts/setup.sh test
 	@python3 tests/run_tests.py
 
-check: $(BUILD)/modelcheck units cases written custom ## quick: build, units, cases, models as quantizers write them, rules of users
+check: $(BUILD)/modelcheck units cases written custom frameworks ## quick: build, units, cases, models as quantizers write them, rules of users
 
 run: ## build and check the sample model that ships with the project
 	@scripts/setup.sh run
@@ -48,6 +48,9 @@ cases: $(BUILD)/modelcheck ## case folders (tests/cases/README.md)
 
 written: $(BUILD)/modelcheck ## models as real quantizers wrote them (fixtures/written)
 	@python3 tests/test_written.py $(BUILD)/modelcheck
+
+frameworks: $(BUILD)/modelcheck ## verdicts of frameworks on models (tests/frameworks)
+	@python3 tests/test_frameworks.py $(BUILD)/modelcheck
 
 custom: $(BUILD)/modelcheck ## the examples of docs/custom-rules.md, and faults in data files
 	@python3 tests/test_custom.py $(BUILD)/modelcheck
@@ -105,5 +108,5 @@ analyze: ## clang-tidy, cppcheck and gcc -fanalyzer; minutes
 	@scripts/setup.sh analyze
 	@tests/analyze.sh $(SOURCES)
 
-.PHONY: setup test check run units cases written custom snapshots replay sanitize fuzz fuzz-run oracle oracle-headers oracle-memory memory-tables bench dist analyze
+.PHONY: setup test check run units cases written custom frameworks snapshots replay sanitize fuzz fuzz-run oracle oracle-headers oracle-memory memory-tables bench dist analyze
 .SECONDARY: $(UNIT_BIN) $(REPLAY)

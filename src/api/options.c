@@ -30,11 +30,22 @@ static const char *set_vram(mc_options *o, const char *value)
     return wrong(o, value, "a size above 0, such as 24GiB, 24GB, 512MiB or a number of bytes");
 }
 
+/* A type whose size is known, or one that some framework has: then only its cache is not computed. */
+static bool is_cache_type(mc_str name)
+{
+    uint32_t block, bytes;
+    mc_kb    kb;
+    if (name.n == 0 || mc_kv_type(name, &block, &bytes))
+        return name.n > 0;
+    bool known = mc_kb_init(&kb).code == MC_OK && mc_kb_kv_name(&kb, name);
+    mc_kb_free(&kb);
+    return known;
+}
+
 static const char *set_kv_dtype(mc_options *o, const char *value)
 {
     mc_str   s = mc_str_of(value), part[2];
     size_t   comma = mc_str_find(s, ',');
-    uint32_t block, bytes;
     part[0] = mc_str_copy(o->arena, mc_str_cut(s, 0, comma));
     if (mc_str_is(part[0], "auto") && comma == s.n) { /* as the engines spell their default */
         o->floor.kv_k = o->floor.kv_v = NULL;
@@ -43,8 +54,8 @@ static const char *set_kv_dtype(mc_options *o, const char *value)
     }
     part[1] = comma < s.n ? mc_str_copy(o->arena, mc_str_cut(s, comma + 1, s.n)) : part[0];
     for (int i = 0; i < 2; i++)
-        if (part[i].n == 0 || !mc_kv_type(part[i], &block, &bytes))
-            return wrong(o, value, "a cache type, or one for K and one for V with a comma: f32, f16, bf16, fp8, q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl, nvfp4, fp8_ds_mla, int8_per_token_head, auto");
+        if (!is_cache_type(part[i]))
+            return wrong(o, value, "a cache type, or one for K and one for V with a comma: f32, f16, bf16, fp8, q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl, nvfp4, fp8_ds_mla, int8_per_token_head, another name of a framework, auto");
     o->targets.options.kv_dtype = mc_str_eq(part[0], part[1]) ? part[0] : mc_str_copy(o->arena, s);
     o->floor.kv_k = part[0].p;
     o->floor.kv_v = part[1].p;

@@ -61,6 +61,9 @@ typedef struct {
     mc_str            by;                   /* name of the framework that answered when another one did (fallback), else "" */
 } mc_verdict_list;
 
+/* Does any framework take a cache type of this name, at any version? */
+bool mc_kb_kv_name(mc_kb *kb, mc_str name);
+
 /* ---- files ------------------------------------------------------------------------------------------------ */
 
 /* Weight files of the model's directory as a framework would meet them. */

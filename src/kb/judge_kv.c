@@ -116,3 +116,16 @@ void mc_judge_kv(mc_judge *j)
     if (comma < asked.n && !mc_str_eq(mc_str_cut(asked, 0, comma), mc_str_cut(asked, comma + 1, asked.n)))
         judge_type(j, rows, mc_str_cut(asked, comma + 1, asked.n));
 }
+
+bool mc_kb_kv_name(mc_kb *kb, mc_str name)
+{
+    const mc_framework *const *list;
+    size_t                     n = mc_kb_frameworks(kb, &list);
+    for (size_t k = 0; k < n; k++) {
+        const mc_value *rows = mc_get(list[k]->root, "kv_dtypes");
+        for (size_t i = 0; mc_is(rows, MC_ARRAY) && i < rows->n; i++)
+            if (names(mc_item(rows, i), name))
+                return true;
+    }
+    return false;
+}
