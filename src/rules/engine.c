@@ -34,6 +34,7 @@ const mc_rule *mc_rule_find(mc_str name)
 
 /* ---- reporting, as the checks see it ---- */
 
+MC_PRINTF(3, 0)
 static mc_finding *add_finding(mc_check *cx, uint32_t file, const char *fmt, va_list ap)
 {
     mc_findings *out = cx->out;

@@ -166,7 +166,7 @@ static const mc_linear *linear_at(const mc_model_facts *f, mc_scope s)
         return s.i < all->n_experts ? &all->experts[s.i] : NULL;
     if (s.each == MC_EACH_EMBEDDING)
         return s.i < all->n_ends ? &all->ends[s.i] : NULL;
-    if (!wanted || s.i >= all->n_linears)
+    if (!wanted || !all->linears || s.i >= all->n_linears)
         return NULL;
     const mc_linear *l = &all->linears[s.i];
     return (s.each == MC_EACH_ROW_PARALLEL && !l->row) || (s.each == MC_EACH_COLUMN_PARALLEL && !l->column) ? NULL : l;
