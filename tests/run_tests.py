@@ -41,6 +41,7 @@ STAGES = [
     ("oracle", [*MAKE, "oracle-headers"]),
     ("fixtures", [PYTHON, "tests/test_fixtures.py"]),
     ("oracle memory", [*MAKE, "oracle-memory", "MODELS=19"]),
+    ("oracle frameworks", [*MAKE, "oracle-frameworks", "NAMES=12"]),
     ("pre-commit", ["sh", "tests/test_precommit.sh"]),
     ("install", ["sh", "tests/test_install.sh"]),
 ]

@@ -80,7 +80,7 @@ fuzz-run: $(FUZZERS)
 	    -artifact_prefix=build/fuzz/$$t- build/fuzz/$$t tests/fuzz/corpus/$$t 2>build/fuzz/$$t.log \
 	  || { tail -40 build/fuzz/$$t.log; exit 1; }; grep -E "stat::(number_of_executed_units|average_exec)" build/fuzz/$$t.log; done
 
-oracle: oracle-headers oracle-memory ## compare with the reference readers on N=8000 mutated files of each format, and with llama.cpp's memory for MODELS=95 models
+oracle: oracle-headers oracle-memory oracle-frameworks ## compare with the reference readers on N=8000 mutated files of each format, and with llama.cpp's memory for MODELS=95 models and what it loads
 
 oracle-headers: $(BUILD)/libmodelcheck.so
 	@tests/oracle/fetch.sh
@@ -89,6 +89,10 @@ oracle-headers: $(BUILD)/libmodelcheck.so
 oracle-memory: $(BUILD)/modelcheck
 	@tests/oracle/fetch.sh
 	@$(PYTHON) tests/oracle/memory_live.py --bin $(BUILD)/modelcheck -n $(or $(MODELS),95)
+
+oracle-frameworks: $(BUILD)/modelcheck
+	@tests/oracle/fetch.sh
+	@$(PYTHON) tests/oracle/frameworks_live.py --bin $(BUILD)/modelcheck -n $(or $(NAMES),1000)
 
 memory-tables: $(BUILD)/modelcheck ## write the tables of docs/memory.md from the test data and the program's answers
 	@$(PYTHON) tests/memory_tables.py $(BUILD)/modelcheck
@@ -108,5 +112,5 @@ analyze: ## clang-tidy, cppcheck and gcc -fanalyzer; minutes
 	@scripts/setup.sh analyze
 	@tests/analyze.sh $(SOURCES)
 
-.PHONY: setup test check run units cases written custom frameworks snapshots replay sanitize fuzz fuzz-run oracle oracle-headers oracle-memory memory-tables bench dist analyze
+.PHONY: setup test check run units cases written custom frameworks snapshots replay sanitize fuzz fuzz-run oracle oracle-headers oracle-memory oracle-frameworks memory-tables bench dist analyze
 .SECONDARY: $(UNIT_BIN) $(REPLAY)
