@@ -69,7 +69,13 @@ bool mc_kb_kv_name(mc_kb *kb, mc_str name);
 /* Weight files of the model's directory as a framework would meet them. */
 typedef struct { mc_str path; uint64_t bytes; } mc_target_file;
 typedef struct { mc_str path; const mc_str *shards; size_t n_shards; } mc_target_index;
-typedef struct { const mc_target_file *files; size_t n_files; const mc_target_index *indexes; size_t n_indexes; } mc_target_files;
+/* repeats: does a tensor occur in two of the files that are taken (one flag a file)? *name gets the first. NULL: not known. */
+typedef struct {
+    const mc_target_file  *files; size_t n_files;
+    const mc_target_index *indexes; size_t n_indexes;
+    mc_three             (*repeats)(const void *cx, const bool *taken, mc_str *name);
+    const void            *cx;
+} mc_target_files;
 
 /* What the target is judged for, beside facts. All may be unset. Facts of the target (gpu, platform, tp ...) are derived from it. */
 typedef struct {

@@ -137,6 +137,10 @@ static void judge_files(mc_judge *j)
         mc_hit(j, "files", c.row, MC_STR("files"), MC_TARGET_WRONG, mc_format(j->a, "%.*s missing: it loads without them and says nothing", MC_FMT(names)), MC_STR(""));
     else if (c.missing && mc_str_is(missing, "refuses"))
         mc_hit(j, "files", c.row, MC_STR("files"), MC_TARGET_REFUSES, mc_format(j->a, "%.*s missing", MC_FMT(names)), MC_STR(""));
+    mc_str name = MC_STR("");
+    if (mc_str_is(word_of(j, mc_get(c.row, "duplicate_tensor")), "refuses") && files->repeats && files->repeats(files->cx, c.taken, &name) == MC_TRUE)
+        mc_hit(j, "files", c.row, MC_STR("files"), MC_TARGET_REFUSES, mc_format(j->a, "%.*s is in two of the files that it reads", MC_FMT(name)),
+               MC_STR("keep one copy of the weights in the directory"));
     if (c.unlisted && c.index.n && mc_str_is(word_of(j, mc_get(c.row, "unlisted_shard")), "refuses"))
         mc_hit(j, "files", c.row, MC_STR("files"), MC_TARGET_REFUSES, mc_format(j->a, "%zu weight file%s not named by %.*s", c.unlisted, c.unlisted == 1 ? " is" : "s are", MC_FMT(c.index)), MC_STR(""));
 }

@@ -189,16 +189,62 @@ mc_fact mc_fact_gguf(const mc_model_facts *f, mc_scope scope, mc_str name)
 
 /* ---- files as a framework meets them ---- */
 
+/* One set never repeats itself (MC304, MC307 would tell), so only files of several sets are looked at. */
+typedef struct { mc_arena *a; const mc_model *m; const uint32_t *ids; size_t n; } taken_files;
+
+static bool several_sets(const taken_files *t, const bool *taken)
+{
+    uint32_t one = MC_NONE;
+    bool     first = true, several = false;
+    for (size_t i = 0; i < t->n; i++) {
+        if (!taken[i])
+            continue;
+        several |= !first && t->m->files[t->ids[i]].set != one;
+        one = t->m->files[t->ids[i]].set;
+        first = false;
+    }
+    return several;
+}
+
+static mc_three repeats(const void *cx, const bool *taken, mc_str *name)
+{
+    const taken_files *t = cx;
+    mc_strset          seen;
+    bool               unread = false;
+    if (!several_sets(t, taken))
+        return MC_FALSE;
+    if (!mc_strset_init(&seen, t->a, 1024))
+        return MC_MAYBE;
+    for (size_t i = 0; i < t->n; i++) {
+        const mc_file *f = &t->m->files[t->ids[i]];
+        unread |= taken[i] && f->n_tensors == 0;
+        for (size_t k = 0; taken[i] && k < f->n_tensors; k++) {
+            bool added = true;
+            if (mc_strset_add(&seen, f->tensors[k].name, &added) == MC_NO_ID)
+                return MC_MAYBE;
+            if (!added) {
+                *name = f->tensors[k].name;
+                return MC_TRUE;
+            }
+        }
+    }
+    return unread ? MC_MAYBE : MC_FALSE;
+}
+
 mc_target_files *mc_model_files(mc_arena *a, const mc_model *m)
 {
     mc_target_files *out = MC_NEW(a, mc_target_files, 1);
     mc_target_file  *files = MC_NEW(a, mc_target_file, m->n_files + 1);
     mc_target_index *indexes = MC_NEW(a, mc_target_index, m->n_indexes + 1);
-    if (!out || !files || !indexes)
+    taken_files     *all = MC_NEW(a, taken_files, 1);
+    uint32_t        *ids = MC_NEW(a, uint32_t, m->n_files + 1);
+    if (!out || !files || !indexes || !all || !ids)
         return NULL;
-    for (size_t i = 0; i < m->n_files; i++)
-        if (m->files[i].role == MC_ROLE_WEIGHTS || m->files[i].role == MC_ROLE_TRAINING)
+    for (uint32_t i = 0; i < m->n_files; i++)
+        if (m->files[i].role == MC_ROLE_WEIGHTS || m->files[i].role == MC_ROLE_TRAINING) {
+            ids[out->n_files] = i;
             files[out->n_files++] = (mc_target_file){ m->files[i].path, m->files[i].size };
+        }
     for (size_t i = 0; i < m->n_indexes; i++) {
         const mc_index *x = &m->indexes[i];
         mc_str         *shards = MC_NEW(a, mc_str, x->n_shards + 1);
@@ -208,6 +254,9 @@ mc_target_files *mc_model_files(mc_arena *a, const mc_model *m)
             shards[k] = mc_format(a, "%.*s%.*s", MC_FMT(m->components[x->component].dir), MC_FMT(x->shards[k].name));
         indexes[out->n_indexes++] = (mc_target_index){ m->files[x->file].path, shards, x->n_shards };
     }
+    *all = (taken_files){ a, m, ids, out->n_files };
+    out->repeats = repeats;
+    out->cx = all;
     out->files = files;
     out->indexes = indexes;
     return out;

@@ -14,7 +14,7 @@ static void judge(mc_kb *kb, mc_arena *a, const mc_framework *f, const json_fact
     static const mc_target_file  files[] = { { { "a.safetensors", 13 }, 1 }, { { "sub/b.bin", 9 }, 1 } };
     static const mc_str          shards[] = { { "a.safetensors", 13 }, { "c.safetensors", 13 } };
     static const mc_target_index index[] = { { { "model.safetensors.index.json", 28 }, shards, 2 } };
-    const mc_target_files        set = { files, 2, index, 1 };
+    const mc_target_files        set = { .files = files, .n_files = 2, .indexes = index, .n_indexes = 1 };
     const mc_target_options      options[] = { { .files = &set }, { .gpu = 75, .platform = { "cuda", 4 }, .kv_dtype = { "fp8,f16", 7 } }, { .platform = { "rocm", 4 }, .host = { "s390x", 5 } } };
     const mc_str                 versions[] = { { "", 0 }, { "0.14", 4 }, { "99", 2 }, { "b7000", 5 } };
     mc_facts                     provider = { json_get, json_count, facts };

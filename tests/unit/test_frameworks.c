@@ -219,7 +219,7 @@ static void files_and_caches(void **state)
     static const mc_target_file  st[] = { { { "a.safetensors", 13 }, 1 }, { { "sub/b.safetensors", 17 }, 1 } }, bin[] = { { { "training_args.bin", 17 }, 1 } };
     static const mc_str          shards[] = { { "a.safetensors", 13 }, { "b.safetensors", 13 } };
     static const mc_target_index index[] = { { { "model.safetensors.index.json", 28 }, shards, 2 } };
-    const mc_target_files        good = { st, 2, NULL, 0 }, none = { bin, 1, NULL, 0 }, cut = { st, 2, index, 1 };
+    const mc_target_files        good = { .files = st, .n_files = 2 }, none = { .files = bin, .n_files = 1 }, cut = { .files = st, .n_files = 2, .indexes = index, .n_indexes = 1 };
     const struct { const char *version, *kv; int64_t gpu; const mc_target_files *files; const char *verdict; } rows[] = {
         { "1.4.0", "", 0, &good, "no-known-obstacle" }, { "1.4.0", "", 0, &none, "refuses" }, { "1.4.0", "", 0, &cut, "refuses" }, { "1.1.0", "", 0, &cut, "wrong" },
         { "1.4.0", "f16", 0, &good, "no-known-obstacle" }, { "1.4.0", "fp8", 0, &good, "no-known-obstacle" }, { "1.4.0", "fp8", 80, &good, "refuses" },
