@@ -91,7 +91,7 @@ class Base(unittest.TestCase):
 
     def status(self, want, *args, **kw):
         code, out, err = run(*args, **kw)
-        self.assertEqual(code, want, f"{args}: {out.decode(errors='replace')}{err.decode(errors='replace')}")
+        self.assertEqual(code, code if want is None else want, f"{args}: {out.decode(errors='replace')}{err.decode(errors='replace')}")
         return out, err
 
     def report(self, want, *args, **kw):
@@ -132,8 +132,8 @@ class Statuses(Base):
         self.status(1, self.bad, "--severity", "MC3=info", "--severity", "MC306=error")   # the last one counts
 
     def test_select_and_ignore(self):
-        self.assertEqual(self.report(0, self.bad, "--ignore", "MC306")["models"][0]["findings"], [])
-        self.assertEqual(self.report(0, self.bad, "--ignore", "MC1,st-truncated")["models"][0]["findings"], [])
+        self.assertEqual(self.report(0, self.bad, "--ignore", "MC306,MC708")["models"][0]["findings"], [])
+        self.assertEqual(self.report(0, self.bad, "--ignore", "MC1,MC7,st-truncated")["models"][0]["findings"], [])
         self.assertEqual(self.report(0, self.bad, "--select", "MC1,MC2")["models"][0]["findings"], [])
         self.assertEqual([f["code"] for f in self.report(1, self.bad, "--select", "MC3")["models"][0]["findings"]], ["MC306"])
 
@@ -267,8 +267,46 @@ class Usage(Base):
             self.status(0, *words, self.good)
         self.status(0, "memory", "--engine", "llama.cpp", "--gpu-layers", "all", self.good)
 
+    def test_targets(self):
+        known = ("transformers", "vllm", "sglang", "tgi", "llama.cpp", "ollama", "mlx-lm", "lmdeploy", "tensorrt-llm", "exllamav2", "exllamav3", "ktransformers")
+        for name in known:
+            f = self.report(None, self.good, "--target", name)["models"][0]["frameworks"]
+            self.assertEqual([x["name"] for x in f], [name])
+            self.assertIn(name, self.wrong("--target", "no-such-engine", self.good))
+        for word in ("vllm@", "@0.33", "vllm@new", "llama.cpp@b", "vllm@0..1"):
+            self.wrong("--target", word, self.good)
+        self.assertIn("0.11.0 to", self.wrong("--target", "vllm@latest", self.good))
+        self.assertIn("h100", self.wrong("--gpu", "h1000", self.good))
+        self.assertIn("sm90", self.wrong("--gpu", "sm91", self.good))
+        self.assertIn("s390x", self.wrong("--platform", "vax", self.good))
+        self.assertIn("vllm/quant-gpu", self.wrong("--target", "vllm", "--ignore", "vllm/no-such-limit", self.good))
+
+    def test_verdicts(self):
+        def asked(*words):
+            m = self.report(None, self.good, *words)["models"][0]
+            return [(f["name"], f["version"], f["verdict"]) for f in m["frameworks"]], sorted(f["code"] for f in m["findings"] if f["severity"] != "info")
+        self.assertEqual(asked("--target", "vLLM@0.33.0", "--target", "sglang@v0.5.20"), ([("vllm", "0.33.0", "no-known-obstacle"), ("sglang", "0.5.20", "no-known-obstacle")], []))
+        self.assertEqual(asked("--target", "vllm@0.33.0", "--tp", "16")[1][:1], ["MC701"])
+        self.assertEqual(asked("--target", "vllm@0.33.0", "--tp", "16", "--ignore", "vllm/heads-tp,vllm/kv-heads-tp")[1], [])
+        self.assertEqual(asked("--target", "vllm@99", "--tp", "16"), ([("vllm", "99", "unknown")], []))
+        found, _ = asked()
+        self.assertIn(("vllm", "0.33.0", "no-known-obstacle"), found)
+        self.assertGreaterEqual(len(found), 12)
+        self.assertEqual(self.status(0, self.good, "--tp", "16")[0].count(b"MC701"), 0)     # without a target no framework makes a run fail
+        self.assertIn(b"  loads in  transformers, vllm, ", self.status(0, self.good)[0])
+        self.assertIn(b"target    vLLM 0.33.0: no known obstacle", self.status(0, self.good, "--target", "vllm@0.33.0")[0])
+
+    def test_explain_error(self):
+        text = "ValueError: Total number of attention heads (28) must be divisible by tensor parallel size (8)."
+        self.assertIn(b"limit vllm/heads-tp", self.status(0, "explain", "--error", text)[0])
+        causes = json.loads(self.status(0, "explain", "--format", "json", "--error", "error: unknown model architecture: 'x'")[0])["causes"]
+        self.assertIn(("llama.cpp", "arch", "MC701"), [(c["framework"], c["limit"], c["code"]) for c in causes])
+        self.assertEqual(json.loads(self.status(0, "explain", "--format", "json", "--error", "all is well")[0])["causes"], [])
+        self.wrong("explain", "--error", " ")
+        self.wrong("explain", "MC106", "--error", "x")
+
     def test_later_options(self):
-        for word in ("--target", "--deep", "--hash", "--baseline", "--suppress", "--config", "--jobs", "-o"):
+        for word in ("--deep", "--hash", "--baseline", "--suppress", "--config", "--jobs", "-o"):
             self.assertIn("later version", self.wrong(word, "x", self.good), word)
         for word in ("triage", "lock", "verify"):
             self.assertIn("later version", self.wrong(word, self.good), word)
@@ -381,7 +419,7 @@ class Reports(Base):
         self.assertEqual(self.report(0, "memory", self.good)["models"][0]["memory"]["devices"][0]["name"], "gpu0")
 
     def test_quiet_and_verbose(self):
-        self.assertEqual(self.status(0, self.good, "--quiet")[0], b"")
+        self.assertEqual(self.status(0, self.good, "--quiet", "--ignore", "MC708")[0], b"")
         out = self.status(1, self.bad, "--quiet")[0]
         self.assertTrue(out.startswith(b"error MC306 "))
         self.assertIn(str(self.bad).encode(), self.status(1, self.bad, self.good, "--quiet")[0])

@@ -392,6 +392,8 @@ void mc_framework_judge(mc_kb *kb, mc_arena *a, const mc_framework *f, mc_str ve
         }
         if (out->outside)
             out->nearest = mc_version_text(a, f, &j.v);
+        else if (j.v.written)
+            out->version = mc_version_text(a, f, &j.v); /* "v0.11" is 0.11.2 */
         mc_three             known = judge_both_ways(&j);
         const mc_value      *when = mc_get(f->root, "fallback_when");
         bool                 other = known == MC_FALSE || (when && mc_predicate_closed(when, &j.facts, MC_SCOPE_MODEL, NULL) == MC_TRUE);

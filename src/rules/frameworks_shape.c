@@ -108,7 +108,8 @@ static mc_str why(mc_check *cx, const shape *s)
     mc_str text = MC_STR("");
     if (s->inner) {
         int64_t n = s->inner / s->unit;
-        text = mc_format(cx->arena, "MLP groups %" PRId64 " = %.*s", n, MC_FMT(factors(cx->arena, n)));
+        mc_str  f = factors(cx->arena, n);
+        text = mc_format(cx->arena, "MLP groups %" PRId64 "%s%.*s", n, mc_str_find(f, '*') < f.n ? " = " : "", mc_str_find(f, '*') < f.n ? (int)f.n : 0, f.p);
     }
     if (s->heads)
         text = mc_format(cx->arena, "%.*s%sheads %" PRId64, MC_FMT(text), text.n ? "; " : "", s->heads);
