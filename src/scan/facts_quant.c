@@ -24,11 +24,20 @@ static mc_fact method(const mc_model_facts *f)
     return f->claim->method.n ? mc_fact_text(f->claim->method) : MC_FACT_NONE;
 }
 
+/* ModelOpt's readers fold algorithms to upper case. */
+static mc_str upper(mc_arena *a, mc_str s)
+{
+    char *p = mc_alloc(a, s.n + 1, 1);
+    for (size_t i = 0; p && i < s.n; i++)
+        p[i] = s.p[i] >= 'a' && s.p[i] <= 'z' ? (char)(s.p[i] - ('a' - 'A')) : s.p[i];
+    return p ? (mc_str){ p, s.n } : s;
+}
+
 static mc_fact quant_algo(const mc_model_facts *f)
 {
     const mc_value *block = f->claim ? f->claim->block : NULL, *v = mc_get(block, "quant_algo");
     v = v ? v : mc_get(mc_get(block, "quantization"), "quant_algo");
-    return mc_is(v, MC_STRING) ? mc_fact_text(v->s) : mc_fact_null();
+    return mc_is(v, MC_STRING) ? mc_fact_text(upper(f->a, v->s)) : mc_fact_null();
 }
 
 static mc_fact text_of(const mc_text *t)
