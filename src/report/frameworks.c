@@ -2,8 +2,6 @@
  * which of several copies each framework opens. */
 #include "report/report.h"
 
-#include <string.h>
-
 static const char *words(mc_target_verdict v)
 {
     return v == MC_NO_KNOWN_OBSTACLE ? "no known obstacle" : mc_target_verdict_name(v);
@@ -219,22 +217,16 @@ void mc_text_matrix(mc_out *o, const mc_matrix *x)
 }
 
 /* Frameworks that open the same files are told in one line. */
-static bool same_choice(const mc_matrix *x, size_t a, size_t b)
-{
-    const mc_reading *p = &x->reading[a], *q = &x->reading[b];
-    return p->known && q->known && memcmp(p->choice.taken, q->choice.taken, x->files->n_files * sizeof *p->choice.taken) == 0;
-}
-
 static void copies_line(mc_out *o, const mc_matrix *x, size_t i)
 {
     size_t n = 0;
     for (size_t k = i; k < x->n; k++)
-        if (mc_matrix_listed(x, k) && same_choice(x, i, k)) {
+        if (mc_matrix_listed(x, k) && mc_matrix_same_files(x, i, k)) {
             mc_put(o, n++ ? ", " : "");
             mc_put_text(o, x->v[k].framework->name);
         }
     const mc_reading *r = &x->reading[i];
-    mc_put(o, " read ");
+    mc_put(o, n == 1 ? " reads " : " read ");
     mc_put_plural(o, r->n_read, "file");
     mc_put(o, ", ");
     mc_put_size(o, r->read_bytes);
@@ -261,10 +253,7 @@ void mc_text_copies(mc_out *o, const mc_model *m, const mc_matrix *x, mc_arena *
     for (size_t i = 0; i < x->n; i++)
         differ |= x->reading[i].known && (x->reading[i].n_ignored || x->reading[i].twice_bytes);
     for (size_t i = 0, shown = 0; differ && i < x->n; i++) {
-        bool first = x->reading[i].known && mc_matrix_listed(x, i);
-        for (size_t k = 0; k < i && first; k++)
-            first = !(mc_matrix_listed(x, k) && same_choice(x, k, i));
-        if (!first)
+        if (!mc_matrix_first_reader(x, i))
             continue;
         label(o, shown++ ? "" : "copies");
         copies_line(o, x, i);

@@ -123,6 +123,24 @@ static size_t count_copies(const mc_model *m, const uint64_t *bytes)
     return n + (read > 0);
 }
 
+/* Which frameworks open what: one line for those that agree. */
+static void by_framework(mc_check *cx, mc_finding *out)
+{
+    const mc_matrix *x = cx->options->matrix;
+    for (size_t i = 0; x && x->files && x->reading && i < x->n; i++) {
+        const mc_reading *r = &x->reading[i];
+        mc_names          who = { .n = 0 };
+        for (size_t k = i; mc_matrix_first_reader(x, i) && k < x->n; k++)
+            if (mc_matrix_listed(x, k) && mc_matrix_same_files(x, i, k))
+                mc_names_add(cx->arena, &who, x->v[k].framework->name);
+        if (who.n == 0)
+            continue;
+        mc_str again = r->twice_bytes ? mc_format(cx->arena, ", %s of them twice", mc_size_text(cx->arena, r->twice_bytes).p) : MC_STR("");
+        mc_because(cx, out, "opened", mc_origin_at(MC_NONE, ""), "%zu file%s, %s%.*s by %.*s; %s not", r->n_read, r->n_read == 1 ? "" : "s", mc_size_text(cx->arena, r->read_bytes).p, MC_FMT(again),
+                   MC_FMT(mc_names_text(cx->arena, &who)), mc_size_text(cx->arena, r->ignored_bytes).p);
+    }
+}
+
 void mc_check_copies(mc_check *cx)
 {
     const mc_model *m = cx->model;
@@ -140,6 +158,7 @@ void mc_check_copies(mc_check *cx)
     for (size_t i = 0; i < m->n_sets; i++)
         if (bytes[i] > 0)
             mc_because(cx, out, m->sets[i].read ? "read" : "copy", mc_origin_at(m->sets[i].files[0], ""), "%llu bytes, for %s", (ull)bytes[i], readers(m, &m->sets[i]));
+    by_framework(cx, out);
     if (t.patterns.n)
         mc_fix(cx, out, "leave out what your loader does not read: hf download %.*s%s", MC_FMT(t.patterns), t.n_patterns > 4 ? " ..." : "");
 }

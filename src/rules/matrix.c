@@ -3,6 +3,8 @@
 
 #include "scan/facts.h"
 
+#include <string.h>
+
 /* ---- which frameworks ---- */
 
 static void add(mc_arena *a, mc_matrix *x, const mc_framework *f)
@@ -47,6 +49,20 @@ bool mc_matrix_listed(const mc_matrix *x, size_t i)
             return false;
     }
     return true;
+}
+
+bool mc_matrix_same_files(const mc_matrix *x, size_t a, size_t b)
+{
+    const mc_reading *p = &x->reading[a], *q = &x->reading[b];
+    return p->known && q->known && memcmp(p->choice.taken, q->choice.taken, x->files->n_files * sizeof *p->choice.taken) == 0;
+}
+
+bool mc_matrix_first_reader(const mc_matrix *x, size_t i)
+{
+    bool first = x->reading[i].known && mc_matrix_listed(x, i);
+    for (size_t k = 0; k < i && first; k++)
+        first = !(mc_matrix_listed(x, k) && mc_matrix_same_files(x, k, i));
+    return first;
 }
 
 mc_str mc_matrix_name(mc_arena *a, const mc_verdict_list *v)
@@ -96,21 +112,21 @@ static const mc_set *set_of(const mc_model *m, mc_str path)
     return NULL;
 }
 
-/* Whole sets of the root beside the first of them: all their tensors are opened twice. */
+/* Whole sets of the root beside the largest of them: all their tensors are opened twice. */
 static uint64_t twice(mc_arena *a, const mc_model *m, const mc_target_files *files, const mc_file_choice *c)
 {
-    bool    *seen = MC_NEW(a, bool, m->n_sets + 1), first = true;
-    uint64_t bytes = 0;
+    bool    *seen = MC_NEW(a, bool, m->n_sets + 1);
+    uint64_t bytes = 0, largest = 0;
     for (size_t i = 0; seen && i < c->n_taken; i++) {
         const mc_set *s = c->taken[i] ? set_of(m, files->files[i].path) : NULL;
-        if (!s || seen[s - m->sets] || !s->complete || s->component != 0 || s->total + (s->index != MC_NONE) + (s->n_files == 1) == 0)
+        if (!s || seen[s - m->sets] || !s->complete || s->component != 0)
             continue;
         seen[s - m->sets] = true;
-        if (!first && ckd_add(&bytes, bytes, s->bytes))
+        largest = s->bytes > largest ? s->bytes : largest;
+        if (ckd_add(&bytes, bytes, s->bytes))
             bytes = UINT64_MAX;
-        first = false;
     }
-    return bytes;
+    return bytes - largest;
 }
 
 static mc_reading read_by(mc_arena *a, mc_kb *kb, const mc_model *m, const mc_verdict_list *v, const mc_target_files *files)

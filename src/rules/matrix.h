@@ -32,6 +32,10 @@ const mc_matrix *mc_matrix_judge(mc_arena *a, const mc_model *m, mc_kb *kb, cons
 
 /* A framework that only stands for part of another one (an engine of it) is left out of lists without --target. */
 bool   mc_matrix_listed(const mc_matrix *x, size_t i);
+/* Do two frameworks open the same files? False when one is not known. */
+bool   mc_matrix_same_files(const mc_matrix *x, size_t a, size_t b);
+/* Is framework i the first of those that open the same files, and listed? */
+bool   mc_matrix_first_reader(const mc_matrix *x, size_t i);
 mc_str mc_matrix_name(mc_arena *a, const mc_verdict_list *v);   /* "vLLM 0.33.0" */
 /* Is a limit about how the weights are stored (method, type, scheme), whatever the architecture? */
 bool   mc_limit_is_storage(const mc_limit_hit *h);
