@@ -44,6 +44,8 @@ mc_str   mc_release_before(mc_judge *j, mc_str version); /* the newest release b
 mc_limit_hit *mc_hit(mc_judge *j, const char *block, const mc_value *row, mc_str id, mc_target_verdict v, mc_str message, mc_str fix);
 /* The same from an outcome { verdict, message, fix } of the data, whose parts may be absent: then what is given here counts. */
 mc_limit_hit *mc_hit_outcome(mc_judge *j, const char *block, const mc_value *row, const char *key, mc_str id, mc_target_verdict v, mc_str message, mc_str fix);
+/* The same with the outcome itself. */
+mc_limit_hit *mc_hit_said(mc_judge *j, const char *block, const mc_value *row, const mc_value *outcome, mc_str id, mc_target_verdict v, mc_str message, mc_str fix);
 void mc_unchecked(mc_judge *j, mc_str id, mc_str because);
 mc_target_verdict mc_verdict_of(mc_str word);
 

@@ -30,7 +30,7 @@ static const member build_keys[] = { { "v", K_VERSION, NULL, NULL }, { "build", 
 SHAPE(build, "a row of \"builds\"", "v build", false);
 static const member outcome_keys[] = {
     { "verdict", K_WORD, VERDICTS, NULL }, { "message", K_MESSAGE, NULL, NULL }, { "fix", K_MESSAGE, NULL, NULL }, { "source", K_TEXT, NULL, NULL },
-    { "match", K_TEXT, NULL, NULL },
+    { "match", K_TEXT, NULL, NULL }, { "when", K_PREDICATE, NULL, NULL },
 };
 SHAPE(outcome, "an outcome", "verdict", false);
 static const member is_keys[] = { { "is", K_TEXT, NULL, NULL } };
@@ -112,7 +112,7 @@ static const member root_keys[] = {
     { "known_to", K_VERSION, NULL, NULL }, { "default_target", K_VERSION, NULL, NULL }, { "releases", K_ROWS, NULL, &release }, { "compared", K_TEXTS, NULL, NULL },
     { "default_source", K_MAP_OF_TEXT, NULL, NULL }, { "default_date", K_TEXT, NULL, NULL }, { "generated_limits", K_TEXTS, NULL, NULL },
     { "maps_to", K_TEXT, NULL, NULL }, { "builds", K_ROWS, NULL, &build }, { "fallback", K_TEXT, NULL, NULL }, { "fallback_when", K_PREDICATE, NULL, NULL }, { "quant_sources", K_TEXTS, NULL, NULL },
-    { "quant_unknown", K_OBJECT, NULL, &outcome }, { "quant_detect", K_ROWS, NULL, &detect }, { "files", K_ROWS, NULL, &files },
+    { "quant_unknown", K_OBJECT_OR_ROWS, NULL, &outcome }, { "quant_detect", K_ROWS, NULL, &detect }, { "files", K_ROWS, NULL, &files },
     { "architectures", K_OBJECT_OR_ROWS, NULL, &arch }, { "quant", K_ROWS, NULL, &quant }, { "quant_aliases", K_ROWS, NULL, &alias },
     { "schemes", K_MAP_OF_ROWS, NULL, &scheme }, { "platforms", K_MAP_OF_ROWS, NULL, &platform }, { "act_dtype", K_OBJECT, NULL, &act },
     { "gguf", K_OBJECT, NULL, &gguf }, { "kv_dtypes", K_ROWS, NULL, &kv }, { "limits", K_ROWS, NULL, &limit }, { "errors", K_ROWS, NULL, &error },

@@ -196,7 +196,11 @@ mc_limit_hit *mc_hit(mc_judge *j, const char *block, const mc_value *row, mc_str
 
 mc_limit_hit *mc_hit_outcome(mc_judge *j, const char *block, const mc_value *row, const char *key, mc_str id, mc_target_verdict v, mc_str message, mc_str fix)
 {
-    const mc_value *o = mc_get(row, key);
+    return mc_hit_said(j, block, row, mc_get(row, key), id, v, message, fix);
+}
+
+mc_limit_hit *mc_hit_said(mc_judge *j, const char *block, const mc_value *row, const mc_value *o, mc_str id, mc_target_verdict v, mc_str message, mc_str fix)
+{
     if (mc_get(o, "verdict"))
         v = mc_verdict_of(mc_as_str(mc_get(o, "verdict")));
     if (mc_get(o, "message"))

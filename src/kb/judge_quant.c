@@ -359,6 +359,16 @@ static void tell_slow(mc_judge *j, const survey *s)
            mc_format(j->a, "%.*s runs weight-only or emulated below compute capability %.*s", MC_FMT(j->method.s), MC_FMT(gpu_words(j, s->slow_below))), MC_STR(""));
 }
 
+/* `quant_unknown`: one outcome, or the first whose `when` is absent or true. */
+static const mc_value *unknown_outcome(mc_judge *j)
+{
+    const mc_value *v = mc_get(j->f->root, "quant_unknown");
+    for (size_t i = 0; mc_is(v, MC_ARRAY) && i < v->n; i++)
+        if (mc_predicate_closed(mc_get(mc_item(v, i), "when"), &j->facts, MC_SCOPE_MODEL, NULL) == MC_TRUE)
+            return mc_item(v, i);
+    return v;
+}
+
 void mc_judge_quant(mc_judge *j)
 {
     const mc_value *rows = mc_get(j->f->root, "quant");
@@ -377,7 +387,7 @@ void mc_judge_quant(mc_judge *j)
         if (mc_str_eq(mc_as_str(mc_get(mc_item(rows, i), "method")), j->method.s))
             note_row(j, mc_item(rows, i), &s);
     if (s.rows == 0) {
-        mc_hit_outcome(j, "quant", j->f->root, "quant_unknown", MC_STR("quant-unknown"), MC_TARGET_REFUSES,
+        mc_hit_said(j, "quant", j->f->root, unknown_outcome(j), MC_STR("quant-unknown"), MC_TARGET_REFUSES,
                        mc_format(j->a, "%.*s knows no quantization method \"%.*s\"", MC_FMT(mc_target_name(j)), MC_FMT(j->method.s)), MC_STR(""));
     } else if (s.live == 0) {
         tell_not_live(j, &s);

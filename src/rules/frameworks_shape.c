@@ -9,18 +9,17 @@
 
 enum { FEW = 2 };
 
-/* Does the data say that this framework does not take the method? What it says of parameters and of the architecture does not
- * count; limits with names of their own do, since nothing is asked of GPUs and shards here. */
+/* Does the data say that this framework does not take the method? What it says of parameters and of the architecture does not count. */
 static bool against(const mc_verdict_list *v)
 {
-    static const char *const others[] = { "arch", "quant-gpu", "quant-slow", "quant-dtype", "quant-params", "quant-scheme", "quant-plugin", "quant-deprecated", "platform", "kv-dtype" };
+    static const char *const ids[] = { "quant-unknown", "quant-removed", "quant-too-new", "files" };
     for (size_t k = 0; k < v->n_limits; k++) {
         const mc_limit_hit *h = &v->limits[k];
-        bool                other = false;
-        for (size_t i = 0; i < MC_COUNT(others); i++)
-            other |= mc_str_is(h->id, others[i]);
-        if (!other && (h->verdict == MC_TARGET_REFUSES || h->verdict == MC_TARGET_WRONG))
+        if (h->verdict == MC_TARGET_WRONG && !mc_str_is(h->id, "arch"))
             return true;
+        for (size_t i = 0; h->verdict == MC_TARGET_REFUSES && i < MC_COUNT(ids); i++)
+            if (mc_str_is(h->id, ids[i]))
+                return true;
     }
     return false;
 }
