@@ -131,7 +131,7 @@ static void more_of_vllm(void **state)
         { "0.33.0", 100, NULL, "{" LLAMA ", \"quant_method_raw\": \"fp_quant\"}", "needs", "quant-deprecated" },
         { "0.33.0", 80, NULL, "{" LLAMA ", \"quant_method_raw\": \"experts_int8\"}", "unknown", "quant-unknown" },
         { "0.33.0", 0, "metal", "{" LLAMA "}", "unknown", "platform" },
-        { "0.33.0", 0, NULL, "{" LLAMA ", \"fused\": [{\"fused_mixed\": true, \"tensor\": \"a.q_proj\"}, {\"fused_mixed\": \"?\"}]}", "refuses", "fused-mixed" },
+        { "0.33.0", 0, NULL, "{" LLAMA ", \"quant_method_raw\": \"fp8\", \"fused\": [{\"fused_mixed\": true, \"tensor\": \"a.q_proj\"}, {\"fused_mixed\": \"?\"}]}", "refuses", "fused-mixed" },
         { "0.33.0", 80, NULL, CT("pack-quantized", "4", ", \"ct.act_bits\": \"?\""), "no-known-obstacle", "quant-scheme" },
         { "0.33.0", 80, NULL, CT("dense", "16", ""), "refuses", "quant-scheme" },
         { "0.33.0", 80, NULL, GPTQ("\"?\"", ""), "no-known-obstacle", "quant-params" },
