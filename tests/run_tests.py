@@ -33,6 +33,7 @@ STAGES = [
     ("memory weights", [PYTHON, "tests/test_memory_weights.py", "build/modelcheck"]),
     ("releases of frameworks", [PYTHON, "tests/test_update_framework.py"]),
     ("frameworks", [PYTHON, "tests/test_frameworks.py", "build/modelcheck"]),
+    ("framework schema", [PYTHON, "tests/test_framework_schema.py", "build/modelcheck"]),
     ("rules of users", [PYTHON, "tests/test_custom.py", "build/modelcheck"]),
     ("hostile input", [PYTHON, "tests/test_hostile.py", "build/modelcheck"]),
     ("hostile input sanitized", [PYTHON, "tests/test_hostile.py", "build/asan/modelcheck"]),

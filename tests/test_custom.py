@@ -150,6 +150,14 @@ class Custom(unittest.TestCase):
         (self.rules / "bad.json").write_text("{")
         self.assertEqual(run("rules", "lint", self.rules)[0], 1)
 
+    def test_files_that_nothing_reads(self):
+        for text, said in (('{"rules": []}', 'no "schema"'), ('{"schema": "modelcheck/rule-1", "rules": []}', 'unknown schema "modelcheck/rule-1"'), ('{"schema": ', "not JSON")):
+            (self.rules / "policy.json").write_text(text)
+            status, out, _ = run("rules", "lint", self.rules)
+            self.assertEqual((status, said in out), (1, True), out)
+            status, out, err = run("--rules", self.rules, ROOT / "fixtures/sample")
+            self.assertEqual((status, out, said in err), (2, "", True), err)
+
     def test_every_fact_is_documented(self):
         code = (ROOT / "src/kb/fact_names.c").read_text()
         names = re.findall(r'"([a-z0-9_.]+)"', code[code.index("names[] ="):code.index("};")])

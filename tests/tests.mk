@@ -80,6 +80,7 @@ fuzz-run: $(FUZZERS)
 	    -artifact_prefix=build/fuzz/$$t- build/fuzz/$$t tests/fuzz/corpus/$$t 2>build/fuzz/$$t.log \
 	  || { tail -40 build/fuzz/$$t.log; exit 1; }; grep -E "stat::(number_of_executed_units|average_exec)" build/fuzz/$$t.log; done
 
+oracle: export WITH_TRANSFORMERS = 1
 oracle: oracle-headers oracle-memory oracle-frameworks ## compare with the reference readers on N=8000 mutated files of each format, and with llama.cpp's memory for MODELS=95 models and what it loads
 
 oracle-headers: $(BUILD)/libmodelcheck.so

@@ -86,10 +86,23 @@ static void lint_names(lint *l, const mc_rules_file *f, const mc_framework *fw, 
     }
 }
 
+/* Does anything read a JSON file that is neither a framework's nor one of rules? Only those that replace an embedded file do. */
+static void check_read(const mc_rules_file *f, mc_str schema, mc_faults *faults)
+{
+    mc_err err;
+    if (!mc_json_tree(faults->arena, f->text, &err, NULL)) {
+        mc_value at = { .at = (uint32_t)err.at };
+        mc_fault_add(faults, &at, "not JSON: %s", err.what ? err.what : "out of memory");
+    } else if (schema.n) {
+        mc_fault_add(faults, NULL, "unknown schema \"%.*s\"", MC_FMT(schema));
+    } else if (mc_str_starts(f->path, "frameworks/") || !mc_embedded_find(mc_str_copy(faults->arena, f->path).p).p) {
+        mc_fault_add(faults, NULL, "no \"schema\": nothing would read this file (modelcheck/framework-1, modelcheck/rules-1)");
+    }
+}
+
 static void lint_file(lint *l, const mc_rules_file *f)
 {
     mc_faults faults = { .arena = l->a };
-    mc_err    err;
     size_t    n;
     if (f->problem) {
         mc_fault_add(&faults, NULL, "%s", f->problem);
@@ -103,11 +116,8 @@ static void lint_file(lint *l, const mc_rules_file *f)
             }
         } else if (mc_str_is(schema, "modelcheck/rules-1")) {
             (void)mc_custom_decode(l->a, f->text, &faults, &n);
-        } else if (!mc_json_tree(l->a, f->text, &err, NULL)) {
-            mc_value at = { .at = (uint32_t)err.at };
-            mc_fault_add(&faults, &at, "not JSON: %s", err.what ? err.what : "out of memory");
-        } else if (schema.n) {
-            mc_fault_add(&faults, NULL, "unknown schema \"%.*s\"", MC_FMT(schema));
+        } else {
+            check_read(f, schema, &faults);
         }
     }
     tell(l, f, &faults);
@@ -164,6 +174,8 @@ const char *mc_rules_take(mc_arena *a, mc_kb *kb, const mc_rules_files *files, m
             (void)mc_framework_decode(a, f->path, f->text, &faults);
         else if (mc_str_is(schema, "modelcheck/rules-1"))
             (void)mc_custom_decode(a, f->text, &faults, &n);
+        else if (!f->problem && mc_str_ends(f->path, ".json"))
+            check_read(f, schema, &faults);
         if (f->problem)
             return mc_format(a, "%.*s/%.*s: %s", MC_FMT(dir), MC_FMT(f->path), f->problem).p;
         if (faults.n) {

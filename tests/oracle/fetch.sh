@@ -23,4 +23,10 @@ python=build/venv/bin/python
 if [ -x "$python" ] && ! "$python" -c "import importlib.metadata as m; raise SystemExit(m.version('xllamacpp') != '$llama')" 2>/dev/null; then
     "$python" -m pip install -q --disable-pip-version-check "xllamacpp==$llama" >/dev/null 2>&1 || echo "oracle: xllamacpp==$llama could not be installed" >&2
 fi
+
+# Some gigabytes, since torch brings its GPU libraries along: only where the whole comparison was asked for (make oracle).
+transformers=5.24.0
+if [ -n "${WITH_TRANSFORMERS:-}" ] && [ -x "$python" ] && ! "$python" -c "import importlib.metadata as m; m.version('torch'); raise SystemExit(m.version('transformers') != '$transformers')" 2>/dev/null; then
+    "$python" -m pip install -q --disable-pip-version-check "transformers==$transformers" torch >/dev/null 2>&1 || echo "oracle: transformers==$transformers and torch could not be installed" >&2
+fi
 exit 0
