@@ -64,7 +64,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from mk import gguf, payload, st, tokenizer, torch  # noqa: E402
+from mk import entries, gguf, payload, st, tokenizer, torch  # noqa: E402
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 BLOCKS = {"safetensors": st.File, "gguf": gguf.File, "torch": torch.File}
@@ -161,7 +161,7 @@ class Recipe:
         self.path(name).write_bytes(text.encode("latin-1", "backslashreplace").decode("unicode_escape").encode("latin-1"))
 
     def do_hex(self, name, *digits):
-        self.path(name).write_bytes(st.blob(digits))
+        self.path(name).write_bytes(entries.blob(digits))
 
     def do_fill(self, name, size):
         self.path(name).write_bytes(payload.make("U8", int(size), name))
@@ -259,12 +259,12 @@ class Recipe:
 
     def do_append(self, name, *what):
         with open(self.path(name), "ab") as f:
-            f.write(st.blob(what))
+            f.write(entries.blob(what))
 
     def do_patch(self, name, offset, *digits):
         with open(self.path(name), "r+b") as f:
             f.seek(int(offset, 0), 2 if offset.startswith("-") else 0)
-            f.write(st.blob(digits))
+            f.write(entries.blob(digits))
 
     def do_size(self, name, n):
         with open(self.path(name), "ab") as f:

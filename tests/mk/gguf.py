@@ -5,7 +5,7 @@ import json
 import struct
 
 from . import payload
-from .st import blob, expand
+from .entries import Entries, blob
 
 VALUE = {"u8": (0, "B"), "i8": (1, "b"), "u16": (2, "H"), "i16": (3, "h"), "u32": (4, "I"), "i32": (5, "i"), "f32": (6, "f"),
          "bool": (7, "B"), "str": (8, ""), "arr": (9, ""), "u64": (10, "Q"), "i64": (11, "q"), "f64": (12, "d")}
@@ -20,15 +20,17 @@ TYPES = {"F32": (0, 1, 4), "F16": (1, 1, 2), "Q4_0": (2, 32, 18), "Q4_1": (3, 32
          "NVFP4": (40, 64, 36), "Q1_0": (41, 128, 18), "Q2_0": (42, 64, 18)}
 
 
-class File:
-    """What a `gguf` block describes."""
+class File(Entries):
+    """What a `gguf` block describes. Options of tensors: at, id, bytes, zero, fill, hole."""
+
+    TYPE, SHAPE = "type", "ne"
 
     def __init__(self):
+        super().__init__()
         self.version = 3
         self.order = "<"
         self.align = 32
         self.kvs = []               # (key, type words, value) or ("", "raw", bytes)
-        self.tensors = []           # dicts: name type ne + options at, id, bytes, zero, fill, hole
         self.n_kv = self.n_tensors = None
         self.raw_tensors = []       # raw table entries, counted
         self.trailing = b""
@@ -103,12 +105,6 @@ class File:
             f.seek(0, 2)
             f.write(self.trailing)
 
-    def find(self, glob):
-        hits = [t for t in self.tensors if fnmatch.fnmatchcase(t["name"], glob)]
-        if not hits:
-            raise ValueError(f"no tensor matches {glob!r}")
-        return hits
-
     def kv(self, key, kind, words):
         """kv KEY TYPE VALUE; an array value is JSON, or the words, or A..B for a run of numbers."""
         if kind.startswith("["):
@@ -127,6 +123,8 @@ class File:
 
     def line(self, words, text):
         op, args = words[0], words[1:]
+        if self.change(op, args):
+            return
         if op == "kv":
             self.kv(args[0], args[1], args[2:])
         elif op == "set-kv":        # replaces, in its place
@@ -142,27 +140,8 @@ class File:
                 raise ValueError(f"no key matches {args[0]!r}")
         elif op == "raw-kv":
             self.kvs.append(("", "raw", blob(args)))
-        elif op == "tensor":
-            options = dict((w.split("=", 1) if "=" in w else (w, "")) for w in args[3:])
-            for name in expand(args[0]):
-                self.tensors.append({"name": name, "type": args[1], "ne": payload.shape_of(args[2]), **options})
         elif op == "raw-tensor":
             self.raw_tensors.append(blob(args))
-        elif op == "drop":
-            gone = [t for g in args for n in expand(g) for t in self.find(n)]
-            self.tensors = [t for t in self.tensors if t not in gone]
-        elif op == "retype":
-            for t in self.find(args[0]):
-                t["type"] = args[1]
-        elif op == "reshape":
-            for t in self.find(args[0]):
-                t["ne"] = payload.shape_of(args[1])
-        elif op == "option":
-            for t in self.find(args[0]):
-                t.update(dict((w.split("=", 1) if "=" in w else (w, "")) for w in args[1:]))
-        elif op == "rename":
-            for t in self.find(args[0]):
-                t["name"] = args[1]
         elif op in ("version", "align", "tensor-count", "kv-count"):
             setattr(self, {"tensor-count": "n_tensors", "kv-count": "n_kv"}.get(op, op), int(args[0], 0))
         elif op == "magic":

@@ -1,27 +1,29 @@
 """safetensors writer: 8 bytes header length, JSON header, data. https://github.com/huggingface/safetensors#format"""
-import fnmatch
 import json
 
 from . import payload
+from .entries import Entries, blob
 
 
-class File:
-    """What a `safetensors` block describes; kept so that later blocks and `edit` can change it."""
+class File(Entries):
+    """What a `safetensors` block describes; kept so that later blocks and `edit` can change it.
+
+    Options of tensors: at, bytes, entry, zero, fill, and what payload.py takes.
+    """
+
+    TYPE, SHAPE = "dtype", "shape"
 
     def __init__(self):
+        super().__init__()
         self.meta = {"format": "pt"}
-        self.tensors = []           # dicts: name dtype shape + options at, bytes, entry, zero, fill
         self.header = None          # raw text instead of the generated header
         self.header_length = None   # overrides the length field
         self.pad = 8
         self.trailing = b""
         self.gaps = {}              # name -> bytes of nothing in front of it
 
-    def find(self, glob):
-        hits = [t for t in self.tensors if fnmatch.fnmatchcase(t["name"], glob)]
-        if not hits:
-            raise ValueError(f"no tensor matches {glob!r}")
-        return hits
+    def shape_of(self, word, options):
+        return [len(options["text"].encode())] if word == "text" else super().shape_of(word, options)
 
     def size_of(self, t):
         if "bytes" in t:
@@ -69,30 +71,12 @@ class File:
     def line(self, words, text):
         """One indented line of a block."""
         op, args = words[0], words[1:]
-        if op == "tensor":
-            options = dict((w.split("=", 1) if "=" in w else (w, "")) for w in args[3:])
-            shape = [len(options["text"].encode())] if args[2] == "text" else payload.shape_of(args[2])
-            for name in expand(args[0]):
-                self.tensors.append({"name": name, "dtype": args[1], "shape": shape, **options})
-        elif op == "meta":
+        if self.change(op, args):
+            return
+        if op == "meta":
             self.meta = dict(self.meta or {}, **{args[0]: args[1]})
         elif op == "no-meta":
             self.meta = None
-        elif op == "drop":
-            gone = [t for g in args for n in expand(g) for t in self.find(n)]
-            self.tensors = [t for t in self.tensors if t not in gone]
-        elif op == "retype":
-            for t in self.find(args[0]):
-                t["dtype"] = args[1]
-        elif op == "reshape":
-            for t in self.find(args[0]):
-                t["shape"] = payload.shape_of(args[1])
-        elif op == "option":
-            for t in self.find(args[0]):
-                t.update(dict((w.split("=", 1) if "=" in w else (w, "")) for w in args[1:]))
-        elif op == "rename":
-            for t in self.find(args[0]):
-                t["name"] = args[1]
         elif op == "prefix":            # prefix OLD NEW: names that begin with OLD
             for t in self.tensors:
                 if t["name"].startswith(args[0]):
@@ -109,28 +93,6 @@ class File:
             self.trailing = blob(args)
         else:
             raise ValueError(f"unknown line {op!r} in a safetensors block")
-
-
-def expand(word):
-    """Brace expansion of names: x.{0..3}.{q,k} -> eight names."""
-    at = word.find("{")
-    end = word.find("}", at)
-    if at < 0 or end < 0:
-        return [word]
-    body = word[at + 1:end]
-    if ".." in body:
-        a, b = body.split("..")
-        choices = [str(i) for i in range(int(a), int(b) + 1)]
-    else:
-        choices = body.split(",")
-    return [word[:at] + c + rest for c in choices for rest in expand(word[end + 1:])]
-
-
-def blob(words):
-    """'*N' -> N bytes of 0xAA; otherwise hex digits."""
-    if len(words) == 1 and words[0].startswith("*"):
-        return b"\xaa" * int(words[0][1:])
-    return bytes.fromhex("".join(words))
 
 
 def split(file, n):

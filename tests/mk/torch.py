@@ -3,7 +3,7 @@ import struct
 import zipfile
 
 from . import payload
-from .st import expand
+from .entries import expand
 
 STORAGE = {"F32": ("FloatStorage", 4), "F16": ("HalfStorage", 2), "BF16": ("BFloat16Storage", 2), "F64": ("DoubleStorage", 8),
            "I64": ("LongStorage", 8), "I32": ("IntStorage", 4), "U8": ("ByteStorage", 1), "BOOL": ("BoolStorage", 1)}
