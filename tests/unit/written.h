@@ -12,9 +12,9 @@
 
 #include "scan/scan.h"
 
-enum { W_TENSORS = 8192, W_PAYLOADS = 2048 };
+enum { W_TENSORS = 8192, W_PAYLOADS = 2048, W_PATH = 1024 };
 typedef struct {
-    char     dir[64];
+    char     dir[W_PATH / 2];
     char    *header; size_t n_header;
     FILE    *out;
     uint64_t at;
@@ -26,7 +26,9 @@ typedef struct {
 static inline void w_begin(w_model *w)
 {
     memset(w, 0, sizeof *w);
-    strcpy(w->dir, "/tmp/modelcheck-sizes-XXXXXX");
+    const char *tmp = getenv("TMPDIR");
+    int         n = snprintf(w->dir, sizeof w->dir, "%s/modelcheck-sizes-XXXXXX", tmp && *tmp ? tmp : P_tmpdir);
+    assert_true(n > 0 && (size_t)n < sizeof w->dir);
     assert_non_null(mkdtemp(w->dir));
     w->payloads = calloc(W_PAYLOADS, sizeof *w->payloads);
     w->out = open_memstream(&w->header, &w->n_header);
@@ -75,7 +77,7 @@ static inline void w_path(const w_model *w, const char *name, char *path, size_t
 
 static inline void w_text(const w_model *w, const char *name, const char *text)
 {
-    char path[128];
+    char path[W_PATH];
     w_path(w, name, path, sizeof path);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
@@ -86,7 +88,7 @@ static inline void w_text(const w_model *w, const char *name, const char *text)
 /* Writes model.safetensors and config.json ("" none). */
 static inline void w_write(w_model *w, const char *config)
 {
-    char    path[128];
+    char    path[W_PATH];
     uint8_t length[8];
     fputs("}", w->out);
     fclose(w->out);
@@ -116,7 +118,7 @@ static inline mc_model *w_scan(const w_model *w, mc_kb *kb, mc_arena *a)
 static inline void w_end(w_model *w)
 {
     static const char *const names[] = { "model.safetensors", "config.json" };
-    char path[128];
+    char path[W_PATH];
     for (size_t i = 0; i < MC_COUNT(names); i++) {
         w_path(w, names[i], path, sizeof path);
         (void)unlink(path);
