@@ -145,6 +145,14 @@ mc_str mc_str_copy(mc_arena *a, mc_str s)
     return (mc_str){ p, s.n };
 }
 
+mc_str mc_str_lower(mc_arena *a, mc_str s)
+{
+    char *p = mc_alloc(a, s.n + 1, 1);
+    for (size_t i = 0; p && i < s.n; i++)
+        p[i] = mc_to_lower(s.p[i]);
+    return p ? (mc_str){ p, s.n } : MC_STR("");
+}
+
 mc_str mc_vformat(mc_arena *a, const char *fmt, va_list ap)
 {
     va_list twice;

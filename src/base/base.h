@@ -21,6 +21,25 @@
 
 #define MC_MUST_USE __attribute__((warn_unused_result))
 #define MC_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+/* a * b, a + b; where they leave 64 bits 0, and *overflow is set. The flag is never cleared: a sum is judged once, at its end. */
+static inline uint64_t mc_mul(bool *overflow, uint64_t a, uint64_t b)
+{
+    uint64_t r;
+    if (!ckd_mul(&r, a, b))
+        return r;
+    *overflow = true;
+    return 0;
+}
+
+static inline uint64_t mc_add(bool *overflow, uint64_t a, uint64_t b)
+{
+    uint64_t r;
+    if (!ckd_add(&r, a, b))
+        return r;
+    *overflow = true;
+    return 0;
+}
+
 /* n / d rounded up, 0 for d = 0; cannot overflow. */
 static inline uint64_t mc_ceil_div(uint64_t n, uint64_t d) { return d ? n / d + (n % d != 0) : 0; }
 
@@ -36,6 +55,13 @@ typedef struct { const char *p; size_t n; } mc_str;
 #define MC_STR(literal) ((mc_str){ "" literal, sizeof(literal) - 1 })
 #define MC_FMT(s) (int)((s).n > 4096 ? 4096 : (s).n), (s).p /* for "%.*s" */
 
+/* ASCII only, whatever the locale. */
+static inline bool mc_is_digit(char c) { return c >= '0' && c <= '9'; }
+static inline bool mc_is_lower(char c) { return c >= 'a' && c <= 'z'; }
+static inline bool mc_is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+static inline char mc_to_lower(char c) { return mc_is_upper(c) ? (char)(c + ('a' - 'A')) : c; }
+static inline char mc_to_upper(char c) { return mc_is_lower(c) ? (char)(c - ('a' - 'A')) : c; }
+
 mc_str mc_str_of(const char *nul_terminated);               /* NULL gives "" */
 bool   mc_str_eq(mc_str a, mc_str b);
 bool   mc_str_is(mc_str a, const char *nul_terminated);     /* equal to a C string */
@@ -45,10 +71,17 @@ bool   mc_str_ends_nocase(mc_str s, const char *suffix);    /* ASCII case folded
 bool   mc_str_contains(mc_str s, const char *needle);
 bool   mc_str_has(mc_str s, mc_str needle);                 /* the same for a slice */
 bool   mc_str_contains_nocase(mc_str s, const char *needle);
+/* The same for any of several words; NULL ends the list: static const char *const words[] = { "a", "b", NULL }. */
+bool   mc_str_is_any(mc_str s, const char *const *words);
+bool   mc_str_starts_any(mc_str s, const char *const *words);
+bool   mc_str_ends_any(mc_str s, const char *const *words);
+bool   mc_str_contains_any(mc_str s, const char *const *words);
+bool   mc_str_contains_any_nocase(mc_str s, const char *const *words);
 size_t mc_str_find(mc_str s, char c);                       /* index of the first c, or s.n */
 size_t mc_str_rfind(mc_str s, char c);                      /* index of the last c, or SIZE_MAX */
 int    mc_str_cmp(mc_str a, mc_str b);                      /* bytewise, shorter first: <0, 0, >0 */
 mc_str mc_str_cut(mc_str s, size_t from, size_t to);        /* s[from, to), clamped */
+mc_str mc_str_last(mc_str name);                            /* what follows the last '.', or all of it */
 mc_str mc_str_base(mc_str path);                            /* what follows the last '/' */
 mc_str mc_str_dir(mc_str path);                             /* up to and with the last '/', or "" */
 bool   mc_str_u64(mc_str digits, uint64_t *out) MC_MUST_USE;/* only decimal digits, no overflow */
@@ -88,6 +121,7 @@ void *mc_grow(mc_arena *a, void *array, size_t n, size_t *cap, size_t size) MC_M
 void  mc_arena_adopt(mc_arena *dst, mc_arena *src);
 
 mc_str mc_str_copy(mc_arena *a, mc_str s);                          /* NUL-terminated copy; "" when out of memory */
+mc_str mc_str_lower(mc_arena *a, mc_str s);                         /* the same in small letters */
 mc_str mc_format(mc_arena *a, const char *fmt, ...) MC_PRINTF(2, 3);/* NUL-terminated; "" when out of memory */
 mc_str mc_vformat(mc_arena *a, const char *fmt, va_list ap) MC_PRINTF(2, 0);
 
@@ -161,6 +195,7 @@ static inline bool mc_is(const mc_value *v, mc_type t) { return v && v->type == 
 bool   mc_as_int(const mc_value *v, int64_t *out) MC_MUST_USE;           /* MC_INT, or MC_REAL with an integral value */
 bool   mc_as_number(const mc_value *v, double *out) MC_MUST_USE;
 bool   mc_as_bool(const mc_value *v, bool *out) MC_MUST_USE;
+bool   mc_flag(const mc_value *object, const char *key);                 /* the member is there, and true */
 mc_str mc_as_str(const mc_value *v);                                     /* "" (p == NULL) when it is no string */
 bool   mc_has_str(const mc_value *array, const char *s);                 /* an element equal to s */
 

@@ -29,15 +29,10 @@ bool mc_str_ends(mc_str s, const char *suffix)
     return s.n >= n && memcmp(s.p + s.n - n, suffix, n) == 0;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 static bool same_nocase(const char *a, const char *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (lower(a[i]) != lower(b[i]))
+        if (mc_to_lower(a[i]) != mc_to_lower(b[i]))
             return false;
     return true;
 }
@@ -73,12 +68,26 @@ bool mc_str_contains_nocase(mc_str s, const char *needle)
     size_t n = strlen(needle);
     if (n == 0 || s.n < n)
         return n == 0;
-    char first = lower(needle[0]); /* rules ask this of every tensor: most bytes end at the first comparison */
+    char first = mc_to_lower(needle[0]); /* rules ask this of every tensor: most bytes end at the first comparison */
     for (size_t i = 0; i + n <= s.n; i++)
-        if (lower(s.p[i]) == first && same_nocase(s.p + i, needle, n))
+        if (mc_to_lower(s.p[i]) == first && same_nocase(s.p + i, needle, n))
             return true;
     return false;
 }
+
+static bool any(mc_str s, const char *const *words, bool (*test)(mc_str, const char *))
+{
+    for (; *words; words++)
+        if (test(s, *words))
+            return true;
+    return false;
+}
+
+bool mc_str_is_any(mc_str s, const char *const *words)              { return any(s, words, mc_str_is); }
+bool mc_str_starts_any(mc_str s, const char *const *words)          { return any(s, words, mc_str_starts); }
+bool mc_str_ends_any(mc_str s, const char *const *words)            { return any(s, words, mc_str_ends); }
+bool mc_str_contains_any(mc_str s, const char *const *words)        { return any(s, words, mc_str_contains); }
+bool mc_str_contains_any_nocase(mc_str s, const char *const *words) { return any(s, words, mc_str_contains_nocase); }
 
 size_t mc_str_find(mc_str s, char c)
 {
@@ -108,6 +117,12 @@ mc_str mc_str_cut(mc_str s, size_t from, size_t to)
     if (from >= to)
         return MC_STR("");
     return (mc_str){ s.p + from, to - from };
+}
+
+mc_str mc_str_last(mc_str name)
+{
+    size_t i = mc_str_rfind(name, '.');
+    return i == SIZE_MAX ? name : mc_str_cut(name, i + 1, name.n);
 }
 
 mc_str mc_str_base(mc_str path)

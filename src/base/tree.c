@@ -249,6 +249,12 @@ bool mc_as_bool(const mc_value *v, bool *out)
     return true;
 }
 
+bool mc_flag(const mc_value *object, const char *key)
+{
+    const mc_value *v = mc_get(object, key);
+    return mc_is(v, MC_BOOL) && v->u.b;
+}
+
 mc_str mc_as_str(const mc_value *v)
 {
     return mc_is(v, MC_STRING) ? v->s : (mc_str){ NULL, 0 };

@@ -3,20 +3,12 @@
 
 uint64_t mc_times(mc_job *j, uint64_t a, uint64_t b)
 {
-    uint64_t r;
-    if (!ckd_mul(&r, a, b))
-        return r;
-    j->overflow = true;
-    return 0;
+    return mc_mul(&j->overflow, a, b);
 }
 
 uint64_t mc_plus(mc_job *j, uint64_t a, uint64_t b)
 {
-    uint64_t r;
-    if (!ckd_add(&r, a, b))
-        return r;
-    j->overflow = true;
-    return 0;
+    return mc_add(&j->overflow, a, b);
 }
 
 uint64_t mc_up(mc_job *j, uint64_t n, uint64_t multiple)

@@ -2,23 +2,10 @@
  * llama.cpp's (llama-arch.cpp decides which of those are input, layer or output tensors). */
 #include "floor/names.h"
 
-static bool any(mc_str s, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (mc_str_contains(s, words[i]))
-            return true;
-    return false;
-}
-#define ANY(s, ...) any(s, (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 
-static bool is_one_of(mc_str s, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (mc_str_is(s, words[i]))
-            return true;
-    return false;
-}
-#define ONE_OF(s, ...) is_one_of(s, (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+#define ANY(s, ...) mc_str_contains_any(s, (const char *const[]){ __VA_ARGS__, NULL })
+#define ONE_OF(s, ...) mc_str_is_any(s, (const char *const[]){ __VA_ARGS__, NULL })
 
 /* ---- GGUF ------------------------------------------------------------------------------------------------- */
 
@@ -49,8 +36,7 @@ static bool router(mc_str module)
 
 static bool companion(mc_str name)
 {
-    mc_str last = mc_str_cut(name, mc_str_rfind(name, '.') + 1, name.n);
-    return ANY(last, "scale", "zero", "absmax", "quant", "g_idx", "nested", "_blocks", "lookup", "codebook");
+    return ANY(mc_str_last(name), "scale", "zero", "absmax", "quant", "g_idx", "nested", "_blocks", "lookup", "codebook");
 }
 
 static void place_of(mc_str name, unsigned tags, mc_weight_kind *k)
@@ -119,7 +105,7 @@ void mc_load_quant_of(const mc_model *m, mc_load_quant *out)
     if (out->method.n == 0 && mc_is(mc_model_root(m, 0, MC_ROLE_QUANTIZE_CONFIG), MC_OBJECT))
         out->method = MC_STR("gptq-or-awq");
     out->act_order = !(mc_as_bool(mc_get(q, "desc_act"), &b) && !b);
-    out->symmetric = mc_as_bool(mc_get(q, "sym"), &b) && b;
+    out->symmetric = mc_flag(q, "sym");
     mc_str algo = mc_as_str(mc_get(hf, "kv_cache_quant_algo"));
     if (algo.n == 0)
         algo = mc_as_str(mc_get(q, "kv_cache_quant_algo"));

@@ -30,7 +30,6 @@ static bool listed_heads(mc_look *l, uint64_t i, mc_num *heads)
 {
     static const char *const keys[] = { "num_key_value_heads", "num_kv_heads", "n_head_kv" };
     int64_t                  v;
-    bool                     b;
     for (size_t k = 0; k < MC_COUNT(keys); k++) {
         const mc_value *list = mc_get(l->text, keys[k]);
         if (!mc_is(list, MC_ARRAY))
@@ -43,7 +42,7 @@ static bool listed_heads(mc_look *l, uint64_t i, mc_num *heads)
     if (!mc_is(blocks, MC_ARRAY))
         return true;
     *heads = (mc_num){ .state = MC_NUM_BAD };
-    if ((mc_as_bool(mc_get(attention, "no_op"), &b) && b) || (mc_as_bool(mc_get(attention, "replace_with_linear"), &b) && b))
+    if (mc_flag(attention, "no_op") || mc_flag(attention, "replace_with_linear"))
         return false;
     const mc_int *all = &l->m->arch.heads;
     if (all->known && mc_as_int(mc_get(attention, "n_heads_in_group"), &v) && v > 0 && all->v % v == 0)
@@ -216,7 +215,7 @@ void mc_keep_index(mc_look *l, uint64_t i)
     mc_keep_group group = { .keep = MC_KEEP_INDEX, .heads = 1, .k = width.v };
     if (times > 1)
         group.llama = (mc_keep_llama){ true, MC_KEEP_INDEX, 1, 1, width.v * times, 0, 0 };
-    if (mc_family_flag(l->family, "llama_index_v")) {
+    if (mc_flag(l->family, "llama_index_v")) {
         mc_num v = l->m->arch.v_head_dim.known ? mc_num_of(l->m->arch.v_head_dim) : mc_look_width(l);
         group.llama = (mc_keep_llama){ true, MC_KEEP_INDEX, 1, 1, width.v, v.v, 0 };
     }

@@ -194,12 +194,6 @@ uint64_t mc_family_number(const mc_value *family, const char *key, uint64_t fall
     return mc_as_int(mc_get(family, key), &v) && v >= 0 ? (uint64_t)v : fallback;
 }
 
-bool mc_family_flag(const mc_value *family, const char *key)
-{
-    bool b;
-    return mc_as_bool(mc_get(family, key), &b) && b;
-}
-
 char mc_family_letter(const mc_value *family, uint64_t i, uint64_t layers)
 {
     mc_str first = mc_family_text(family, "first"), last = mc_family_text(family, "last"), pattern = mc_family_text(family, "layers");
@@ -209,7 +203,7 @@ char mc_family_letter(const mc_value *family, uint64_t i, uint64_t layers)
         return last.p[0];
     if (pattern.n == 0)
         return 0;
-    return pattern.p[(mc_family_flag(family, "from_end") ? layers - 1 - i : i) % pattern.n];
+    return pattern.p[(mc_flag(family, "from_end") ? layers - 1 - i : i) % pattern.n];
 }
 
 char mc_every_letter(const mc_value *every, uint64_t i, uint64_t period, int64_t at)

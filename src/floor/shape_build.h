@@ -22,10 +22,12 @@ void mc_shape_not(mc_shape *s, mc_str reason);                                  
 void mc_shape_assume(mc_shape *s, mc_str text);
 void mc_shape_bound(mc_shape *s, uint64_t layers, uint64_t heads, uint64_t k, uint64_t v); /* unless it does not fit */
 
+/* What a convolution of that width keeps of the past. */
+static inline uint64_t mc_less_one(uint64_t kernel) { return kernel ? kernel - 1 : 0; }
+
 /* Members of a family's entry (rules/families/). */
 mc_str   mc_family_text(const mc_value *family, const char *key);                  /* "" if there is none */
 uint64_t mc_family_number(const mc_value *family, const char *key, uint64_t fallback);
-bool     mc_family_flag(const mc_value *family, const char *key);
 /* The letter of layer i by the family's "layers" (a pattern that repeats; "from_end": counted from the last layer), "first"
  * and "last". 0: the family has no such pattern. */
 char     mc_family_letter(const mc_value *family, uint64_t i, uint64_t layers);

@@ -158,7 +158,7 @@ static void bound(mc_look *l)
     mc_num          k = mc_look_width(l), heads = mc_num_of(m->kv_heads.known ? m->kv_heads : m->heads);
     const mc_value *own = mc_get(l->text, "per_layer_config"), *list = mc_get(l->text, "num_key_value_heads");
     bool            differ = (own && own->n) || mc_is(list, MC_ARRAY) || mc_get(l->family, "full") || mc_get(l->family, "swa");
-    bool            not_here = mc_family_is(l->family, "cache", "unknown") && !mc_family_flag(l->family, "bound");
+    bool            not_here = mc_family_is(l->family, "cache", "unknown") && !mc_flag(l->family, "bound");
     if (!m->layers.known || differ || not_here || mc_family_is(l->family, "attention", "compressed"))
         return;
     if (stated(l, "kv_lora_rank") || mc_family_is(l->family, "attention", "mla")) {
@@ -181,11 +181,10 @@ static void not_known(mc_look *l)
 
 static void decide(mc_look *l)
 {
-    bool decoder;
     if (!l->family)
         not_known(l);
     else if (mc_family_is(l->family, "cache", "none")) {
-        if (mc_as_bool(mc_get(l->text, "is_decoder"), &decoder) && decoder) {
+        if (mc_flag(l->text, "is_decoder")) {
             mc_shape_not(l->s, MC_STR("a decoder made of an encoder class"));
             return;
         }

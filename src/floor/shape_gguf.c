@@ -112,7 +112,7 @@ static uint64_t window_of(const mc_keys *l, mc_sources *from)
     if (given && !mc_keys_number(l, "attention.sliding_window", &w))
         return 0;
     if (fixed) /* the code has it, unless the key says that there is none */
-        return given ? (w ? fixed : 0) : mc_family_flag(l->family, "window_needs_key") ? 0 : fixed;
+        return given ? (w ? fixed : 0) : mc_flag(l->family, "window_needs_key") ? 0 : fixed;
     return given ? w : mc_family_number(l->family, "window", 0);
 }
 
@@ -207,7 +207,7 @@ static void index_keys(mc_keys *l, uint64_t i)
     mc_keep_group g = { .keep = MC_KEEP_INDEX, .heads = 1, .k = width };
     if (times > 1)
         g.llama = (mc_keep_llama){ true, MC_KEEP_INDEX, 1, 1, width * times, 0, 0 };
-    if (mc_family_flag(l->family, "llama_index_v") && mc_keys_width(l, "attention.value_length", &v))
+    if (mc_flag(l->family, "llama_index_v") && mc_keys_width(l, "attention.value_length", &v))
         g.llama = (mc_keep_llama){ true, MC_KEEP_INDEX, 1, 1, width, v, 0 };
     mc_shape_keep(l->s, i, &g, &from);
 }
@@ -340,6 +340,6 @@ void mc_shape_gguf(const mc_model *m, mc_kb *kb, mc_arena *a, mc_shape *s)
         mc_shape_not(s, mc_family_text(l.family, "reason"));
     else
         stack(&l, next);
-    if (s->cache == MC_CACHE_NOT_COMPUTED && (!l.family || mc_family_flag(l.family, "bound") || !mc_family_is(l.family, "cache", "unknown")))
+    if (s->cache == MC_CACHE_NOT_COMPUTED && (!l.family || mc_flag(l.family, "bound") || !mc_family_is(l.family, "cache", "unknown")))
         bound(&l);
 }

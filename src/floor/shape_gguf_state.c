@@ -20,44 +20,20 @@ static uint64_t need(reader *r, const char *key, bool optional)
     return v;
 }
 
-static uint64_t less_one(uint64_t kernel)
-{
-    return kernel ? kernel - 1 : 0;
-}
-
-/* Sizes that do not fit 64 bits are no sizes. */
-static uint64_t times(reader *r, uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    if (!ckd_mul(&product, a, b))
-        return product;
-    r->bad = true;
-    return 0;
-}
-
-static uint64_t plus(reader *r, uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    if (!ckd_add(&sum, a, b))
-        return sum;
-    r->bad = true;
-    return 0;
-}
-
 static void ssm(reader *r, mc_state_group *g)
 {
     uint64_t inner = need(r, "ssm.inner_size", false), state = need(r, "ssm.state_size", false), groups = need(r, "ssm.group_count", true);
-    g->conv = times(r, less_one(need(r, "ssm.conv_kernel", false)), plus(r, inner, times(r, 2 * groups, state)));
-    g->state = times(r, inner, state);
+    g->conv = mc_mul(&r->bad, mc_less_one(need(r, "ssm.conv_kernel", false)), mc_add(&r->bad, inner, mc_mul(&r->bad, 2 * groups, state)));
+    g->state = mc_mul(&r->bad, inner, state);
     g->what = "recurrent";
 }
 
 static void kda(reader *r, mc_state_group *g)
 {
     uint64_t heads = need(r, "attention.head_count", false), dim = need(r, "kda.head_dim", false);
-    uint64_t width = times(r, heads, dim);
-    g->conv = times(r, 3 * less_one(need(r, "ssm.conv_kernel", false)), width);
-    g->state = times(r, width, dim);
+    uint64_t width = mc_mul(&r->bad, heads, dim);
+    g->conv = mc_mul(&r->bad, 3 * mc_less_one(need(r, "ssm.conv_kernel", false)), width);
+    g->state = mc_mul(&r->bad, width, dim);
     g->state_f32 = true;
     g->what = "Kimi delta attention";
 }
@@ -65,22 +41,22 @@ static void kda(reader *r, mc_state_group *g)
 static void lightning(reader *r, mc_state_group *g)
 {
     uint64_t heads = need(r, "attention.head_count", false), width = need(r, "attention.key_length", false);
-    g->state = times(r, times(r, heads, width), width);
+    g->state = mc_mul(&r->bad, mc_mul(&r->bad, heads, width), width);
     g->state_f32 = true;
     g->what = "lightning attention";
 }
 
 static void short_convolution(reader *r, mc_state_group *g)
 {
-    g->conv = times(r, less_one(need(r, "shortconv.l_cache", false)), need(r, "embedding_length", false));
+    g->conv = mc_mul(&r->bad, mc_less_one(need(r, "shortconv.l_cache", false)), need(r, "embedding_length", false));
     g->what = "short convolution";
 }
 
 static void rwkv(reader *r, mc_state_group *g)
 {
     uint64_t width = need(r, "embedding_length", false), shifts = need(r, "token_shift_count", true);
-    g->conv = times(r, shifts ? shifts : mc_family_number(r->l->family, "shifts", 2), width);
-    g->state = times(r, width, need(r, "wkv.head_size", false));
+    g->conv = mc_mul(&r->bad, shifts ? shifts : mc_family_number(r->l->family, "shifts", 2), width);
+    g->state = mc_mul(&r->bad, width, need(r, "wkv.head_size", false));
     g->state_f32 = true;
     g->what = "RWKV";
 }
@@ -99,6 +75,6 @@ void mc_keys_state(mc_keys *l, uint64_t layer)
         mc_shape_not(l->s, MC_STR("the keys do not give the size of the recurrent state"));
         return;
     }
-    g.state_f32 |= mc_family_flag(l->family, "state_f32");
+    g.state_f32 |= mc_flag(l->family, "state_f32");
     mc_shape_state(l->s, layer, &g, &r.from);
 }

@@ -236,7 +236,7 @@ bool mc_look_letters(mc_look *l)
     list_state               s = LIST_ABSENT;
     for (size_t i = 0; i < MC_COUNT(keys) && s == LIST_ABSENT; i++)
         s = by_name(l, keys[i], mc_get(l->text, keys[i]));
-    if (s == LIST_READ && mc_family_flag(l->family, "force_last"))
+    if (s == LIST_READ && mc_flag(l->family, "force_last"))
         l->letters[l->layers - 1] = 'F';
     if (s != LIST_ABSENT)
         return s == LIST_READ && (mc_family_text(l->family, "switch").n == 0 || mc_look_flag(l, "use_sliding_window") || limits(l));

@@ -32,30 +32,6 @@ static uint64_t hidden(reader *r)
     return h->known ? (uint64_t)h->v : 0;
 }
 
-static uint64_t less_one(uint64_t kernel)
-{
-    return kernel ? kernel - 1 : 0;
-}
-
-/* Sizes that do not fit 64 bits are no sizes. */
-static uint64_t times(reader *r, uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    if (!ckd_mul(&product, a, b))
-        return product;
-    r->bad = true;
-    return 0;
-}
-
-static uint64_t plus(reader *r, uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    if (!ckd_add(&sum, a, b))
-        return sum;
-    r->bad = true;
-    return 0;
-}
-
 /* Inner width of Mamba-1: named by the family, else expand * hidden. */
 static uint64_t inner(reader *r)
 {
@@ -64,14 +40,14 @@ static uint64_t inner(reader *r)
         mc_look_from(r->l, &r->from, own);
         return own.v;
     }
-    return times(r, need(r, "mamba_expand expand"), hidden(r));
+    return mc_mul(&r->bad, need(r, "mamba_expand expand"), hidden(r));
 }
 
 static void mamba(reader *r, mc_state_group *g)
 {
     uint64_t width = inner(r);
-    g->conv = times(r, less_one(need(r, "mamba_d_conv conv_kernel")), width);
-    g->state = times(r, need(r, "mamba_d_state state_size"), width);
+    g->conv = mc_mul(&r->bad, mc_less_one(need(r, "mamba_d_conv conv_kernel")), width);
+    g->state = mc_mul(&r->bad, need(r, "mamba_d_state state_size"), width);
     g->what = "Mamba";
 }
 
@@ -88,26 +64,26 @@ static uint64_t mamba2_inner(reader *r)
         width = mc_look_number(r->l, "head_dim");
     if (mc_num_known(width) && width.v <= MC_MAX_WIDTH) {
         mc_look_from(r->l, &r->from, width);
-        return times(r, heads, width.v);
+        return mc_mul(&r->bad, heads, width.v);
     }
-    return times(r, need(r, "mamba_expand expand"), hidden(r));
+    return mc_mul(&r->bad, need(r, "mamba_expand expand"), hidden(r));
 }
 
 static void mamba2(reader *r, mc_state_group *g)
 {
     uint64_t width = mamba2_inner(r), d_state = need(r, "ssm_state_size mamba_d_state state_size");
-    uint64_t grouped = times(r, 2 * need(r, "n_groups mamba_n_groups mamba_ngroups"), d_state);
-    g->conv = times(r, less_one(need(r, "conv_kernel mamba_d_conv")), plus(r, width, grouped));
-    g->state = times(r, width, d_state);
+    uint64_t grouped = mc_mul(&r->bad, 2 * need(r, "n_groups mamba_n_groups mamba_ngroups"), d_state);
+    g->conv = mc_mul(&r->bad, mc_less_one(need(r, "conv_kernel mamba_d_conv")), mc_add(&r->bad, width, grouped));
+    g->state = mc_mul(&r->bad, width, d_state);
     g->what = "Mamba-2";
 }
 
 static void gated_delta_net(reader *r, mc_state_group *g)
 {
-    uint64_t k = need(r, "linear_key_head_dim"), keys = times(r, need(r, "linear_num_key_heads"), k);
-    uint64_t values = times(r, need(r, "linear_num_value_heads"), need(r, "linear_value_head_dim"));
-    g->conv = times(r, less_one(need(r, "linear_conv_kernel_dim")), plus(r, 2 * keys, values));
-    g->state = times(r, values, k);
+    uint64_t k = need(r, "linear_key_head_dim"), keys = mc_mul(&r->bad, need(r, "linear_num_key_heads"), k);
+    uint64_t values = mc_mul(&r->bad, need(r, "linear_num_value_heads"), need(r, "linear_value_head_dim"));
+    g->conv = mc_mul(&r->bad, mc_less_one(need(r, "linear_conv_kernel_dim")), mc_add(&r->bad, 2 * keys, values));
+    g->state = mc_mul(&r->bad, values, k);
     g->state_f32 = true;
     g->what = "gated delta net";
 }
@@ -128,9 +104,9 @@ static void kda(reader *r, mc_state_group *g)
 {
     uint64_t heads = kda_key(r, "heads", "/linear_attn_config/num_heads linear_num_heads");
     uint64_t dim = kda_key(r, "dim", "/linear_attn_config/head_dim linear_head_dim");
-    uint64_t kernel = kda_key(r, "kernel", "/linear_attn_config/short_conv_kernel_size linear_conv_kernel_dim"), width = times(r, heads, dim);
-    g->conv = times(r, 3 * less_one(kernel), width);
-    g->state = times(r, width, dim);
+    uint64_t kernel = kda_key(r, "kernel", "/linear_attn_config/short_conv_kernel_size linear_conv_kernel_dim"), width = mc_mul(&r->bad, heads, dim);
+    g->conv = mc_mul(&r->bad, 3 * mc_less_one(kernel), width);
+    g->state = mc_mul(&r->bad, width, dim);
     g->state_f32 = true;
     g->what = "Kimi delta attention";
 }
@@ -141,14 +117,14 @@ static void lightning(reader *r, mc_state_group *g)
     r->bad |= !mc_num_known(width) || !mc_num_known(heads);
     mc_look_from(r->l, &r->from, heads);
     mc_look_from(r->l, &r->from, width);
-    g->state = r->bad ? 0 : times(r, times(r, heads.v, width.v), width.v);
+    g->state = r->bad ? 0 : mc_mul(&r->bad, mc_mul(&r->bad, heads.v, width.v), width.v);
     g->state_f32 = true;
     g->what = "lightning attention";
 }
 
 static void short_convolution(reader *r, mc_state_group *g)
 {
-    g->conv = times(r, less_one(need(r, "conv_L_cache conv_l_cache")), hidden(r));
+    g->conv = mc_mul(&r->bad, mc_less_one(need(r, "conv_L_cache conv_l_cache")), hidden(r));
     g->what = "short convolution";
 }
 
@@ -156,7 +132,7 @@ static void rwkv(reader *r, mc_state_group *g)
 {
     uint64_t h = hidden(r);
     g->conv = 2 * h;
-    g->state = times(r, h, need(r, "head_size head_dim"));
+    g->state = mc_mul(&r->bad, h, need(r, "head_size head_dim"));
     g->state_f32 = true;
     g->what = "RWKV";
 }
@@ -173,7 +149,7 @@ static void rwkv4(reader *r, mc_state_group *g)
 static void rg_lru(reader *r, mc_state_group *g)
 {
     uint64_t width = need(r, "lru_width");
-    g->conv = times(r, less_one(need(r, "conv1d_width")), width);
+    g->conv = mc_mul(&r->bad, mc_less_one(need(r, "conv1d_width")), width);
     g->state = width;
     g->state_f32 = true;
     g->what = "RG-LRU";
@@ -185,7 +161,7 @@ static void inkling(reader *r, mc_state_group *g)
     const mc_value *swa = r->windowed ? mc_get(r->l->family, "swa") : NULL;
     mc_num          heads = mc_look_member(r->l, swa, "heads", "num_key_value_heads"), width = mc_look_member(r->l, swa, "k", "head_dim");
     r->bad |= !mc_num_known(heads) || !mc_num_known(width) || heads.v > MC_MAX_HEADS || width.v > MC_MAX_WIDTH;
-    g->conv = r->bad ? 0 : times(r, 2 * less_one(need(r, "conv_kernel_size sconv_kernel_size")), plus(r, times(r, heads.v, width.v), hidden(r)));
+    g->conv = r->bad ? 0 : mc_mul(&r->bad, 2 * mc_less_one(need(r, "conv_kernel_size sconv_kernel_size")), mc_add(&r->bad, mc_mul(&r->bad, heads.v, width.v), hidden(r)));
     g->what = "short convolution";
 }
 
@@ -201,7 +177,7 @@ static void element_type(const mc_look *l, mc_state_group *g)
         if (s.n)
             g->state_f32 = mc_str_is(s, "float32");
     }
-    g->state_f32 |= mc_family_flag(l->family, "state_f32");
+    g->state_f32 |= mc_flag(l->family, "state_f32");
 }
 
 void mc_look_state(mc_look *l, uint64_t layer, bool windowed)

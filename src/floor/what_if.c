@@ -100,11 +100,8 @@ mc_str mc_answer_precision(const mc_question *q, mc_arena *a)
 {
     const mc_model *m = q->m;
     const mc_dtype *d = q->base && every_tensor_plain(q) ? mc_kb_dtype(q->kb, most_bytes(q, a)) : NULL;
-    char           *p = d ? mc_alloc(a, d->name.n + 1, 1) : NULL;
-    for (size_t i = 0; p && i < d->name.n; i++)
-        p[i] = (char)(d->name.p[i] >= 'A' && d->name.p[i] <= 'Z' ? d->name.p[i] + ('a' - 'A') : d->name.p[i]);
-    if (p)
-        return (mc_str){ p, d->name.n };
+    if (d)
+        return mc_str_lower(a, d->name);
     if (m->parameters.known && m->parameters.v > 0)
         return mc_format(a, "%.1f bits", 8.0 * (double)q->floor->weights_bytes / (double)m->parameters.v);
     return MC_STR("as stored");

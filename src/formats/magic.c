@@ -33,11 +33,9 @@ static bool starts_nocase(mc_span h, size_t at, const char *lower)
     size_t n = strlen(lower);
     if (h.n < at + n)
         return false;
-    for (size_t i = 0; i < n; i++) {
-        uint8_t c = h.p[at + i];
-        if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != (uint8_t)lower[i])
+    for (size_t i = 0; i < n; i++)
+        if (mc_to_lower((char)h.p[at + i]) != lower[i])
             return false;
-    }
     return true;
 }
 

@@ -62,25 +62,17 @@ static token next(lexer *l)
     return (token){ TOK_OTHER, { start, 1 }, c };
 }
 
-static bool one_of(mc_str s, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (mc_str_is(s, names[i]))
-            return true;
-    return false;
-}
-
 static bool internal(mc_str name)
 {
-    static const char *const names[] = { "__class__", "__globals__", "__subclasses__", "__mro__", "__builtins__", "__import__" };
-    return one_of(name, names, MC_COUNT(names));
+    static const char *const names[] = { "__class__", "__globals__", "__subclasses__", "__mro__", "__builtins__", "__import__", NULL };
+    return mc_str_is_any(name, names);
 }
 
 /* Words behind which '[' opens a list, not an item. */
 static bool keyword(mc_str name)
 {
-    static const char *const names[] = { "in", "not", "and", "or", "is", "if", "else", "elif", "set", "for", "recursive" };
-    return one_of(name, names, MC_COUNT(names));
+    static const char *const names[] = { "in", "not", "and", "or", "is", "if", "else", "elif", "set", "for", "recursive", NULL };
+    return mc_str_is_any(name, names);
 }
 
 /* Does '[' behind this token take an item of it? */
@@ -94,7 +86,7 @@ static bool is(token t, char c) { return t.kind == TOK_OTHER && t.c == c; }
 /* Judges a token by the four before it, newest first. "" if it is harmless. */
 static mc_str judge(token t, const token *before)
 {
-    static const char *const calls[] = { "popen", "eval", "exec" };
+    static const char *const calls[] = { "popen", "eval", "exec", NULL };
     mc_str none = MC_STR("");
     if (t.kind == TOK_NAME && internal(t.text) && is(before[0], '.'))
         return t.text;
@@ -106,7 +98,7 @@ static mc_str judge(token t, const token *before)
     }
     if (!is(t, '(') || before[0].kind != TOK_NAME)
         return none;
-    if (one_of(before[0].text, calls, MC_COUNT(calls)) || mc_str_is(before[0].text, "__import__"))
+    if (mc_str_is_any(before[0].text, calls) || mc_str_is(before[0].text, "__import__"))
         return before[0].text;
     if (mc_str_is(before[0].text, "system") && is(before[1], '.') && before[2].kind == TOK_NAME && mc_str_is(before[2].text, "os"))
         return (mc_str){ before[2].text.p, (size_t)(before[0].text.p + before[0].text.n - before[2].text.p) };

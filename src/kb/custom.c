@@ -16,7 +16,7 @@ static bool is_code(mc_str s)
     bool good = s.n > 2 && s.n <= 32 && mc_str_starts(s, "X-");
     good = good && s.p[s.n - 1] != '-' && s.p[2] != '-';
     for (size_t i = 2; good && i < s.n; i++)
-        good = (s.p[i] >= 'A' && s.p[i] <= 'Z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-';
+        good = mc_is_upper(s.p[i]) || mc_is_digit(s.p[i]) || s.p[i] == '-';
     return good;
 }
 
@@ -25,7 +25,7 @@ static mc_str slug_of(mc_arena *a, mc_str own, mc_str code)
 {
     char *p = own.n ? NULL : mc_alloc(a, code.n + 1, 1);
     for (size_t i = 2; p && i < code.n; i++)
-        p[i - 2] = code.p[i] >= 'A' && code.p[i] <= 'Z' ? (char)(code.p[i] + ('a' - 'A')) : code.p[i];
+        p[i - 2] = mc_to_lower(code.p[i]);
     return p ? (mc_str){ p, code.n - 2 } : own;
 }
 
@@ -34,7 +34,7 @@ static bool is_slug(mc_str s)
 {
     bool good = s.n > 0 && s.n <= 48 && s.p[0] != '-' && s.p[s.n - 1] != '-';
     for (size_t i = 0; good && i < s.n; i++)
-        good = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-';
+        good = mc_is_lower(s.p[i]) || mc_is_digit(s.p[i]) || s.p[i] == '-';
     return good;
 }
 

@@ -38,6 +38,7 @@ mc_fact  mc_judge_fact(mc_judge *j, const char *name);
 mc_fact  mc_judge_fact_at(mc_judge *j, mc_scope scope, const char *name);
 bool     mc_on_cuda(const mc_judge *j);     /* the back end is CUDA, or none is named */
 mc_str   mc_target_name(const mc_judge *j); /* "vLLM 0.33.0" */
+mc_str   mc_capability_text(mc_judge *j, int64_t sm); /* "8.9" of 89 */
 mc_str   mc_release_before(mc_judge *j, mc_str version); /* the newest release below a version, else "before <version>" */
 
 /* Adds a hit; a second one of the same id adds to its subjects. message and fix are not filled here. */

@@ -4,15 +4,12 @@
 
 static const char *const generated[] = {
     "arch", "quant-unknown", "quant-removed", "quant-too-new", "quant-plugin", "quant-deprecated", "quant-gpu", "quant-slow", "quant-dtype", "quant-params",
-    "quant-scheme", "platform", "kv-dtype", "files",
+    "quant-scheme", "platform", "kv-dtype", "files", NULL,
 };
 
 static bool is_generated(mc_str id)
 {
-    for (size_t i = 0; i < MC_COUNT(generated); i++)
-        if (mc_str_is(id, generated[i]))
-            return true;
-    return false;
+    return mc_str_is_any(id, generated);
 }
 
 typedef struct { const mc_value *root; mc_faults *f; bool build; } sense;

@@ -148,7 +148,7 @@ size_t mc_kb_frameworks(mc_kb *kb, const mc_framework *const **list)
 
 static char folded(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c == ' ' || c == '_' ? '-' : c;
+    return c == ' ' || c == '_' ? '-' : mc_to_lower(c);
 }
 
 static bool same_name(mc_str a, mc_str b)

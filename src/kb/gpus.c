@@ -7,7 +7,7 @@ static mc_str plain(mc_arena *a, mc_str s)
 {
     char *p = mc_alloc(a, s.n + 1, 1);
     for (size_t i = 0; p && i < s.n; i++)
-        p[i] = s.p[i] == ' ' || s.p[i] == '_' ? '-' : s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32) : s.p[i];
+        p[i] = s.p[i] == ' ' || s.p[i] == '_' ? '-' : mc_to_lower(s.p[i]);
     return p ? (mc_str){ p, s.n } : MC_STR("");
 }
 

@@ -159,6 +159,11 @@ mc_target_verdict mc_verdict_of(mc_str word)
     return MC_TARGET_UNKNOWN;
 }
 
+mc_str mc_capability_text(mc_judge *j, int64_t sm)
+{
+    return mc_format(j->a, "%lld.%lld", (long long)(sm / 10), (long long)(sm % 10));
+}
+
 mc_str mc_target_name(const mc_judge *j)
 {
     mc_str name = j->out->framework->display.n ? j->out->framework->display : j->out->framework->name, v = j->out->outside ? j->out->nearest : j->out->version;

@@ -160,11 +160,6 @@ static mc_str words(mc_judge *j, const mc_fact *f)
     return mc_fact_words(j->a, f);
 }
 
-static mc_str gpu_words(mc_judge *j, int64_t gpu)
-{
-    return mc_format(j->a, "%lld.%lld", (long long)(gpu / 10), (long long)(gpu % 10));
-}
-
 static void tell_params(mc_judge *j, const mc_value *row, const outcome *o)
 {
     mc_fact f = mc_judge_fact(j, o->param);
@@ -175,8 +170,8 @@ static void tell_params(mc_judge *j, const mc_value *row, const outcome *o)
 
 static void tell_gpu(mc_judge *j, const mc_value *row, const outcome *o)
 {
-    mc_str need = gpu_words(j, o->gpu), message = mc_format(j->a, "%.*s needs compute capability %.*s%s; sm%lld is %.*s", MC_FMT(j->method.s), MC_FMT(need),
-                                                             o->exact ? " exactly" : "", (long long)j->o->gpu, MC_FMT(gpu_words(j, j->o->gpu)));
+    mc_str need = mc_capability_text(j, o->gpu), message = mc_format(j->a, "%.*s needs compute capability %.*s%s; sm%lld is %.*s", MC_FMT(j->method.s), MC_FMT(need),
+                                                             o->exact ? " exactly" : "", (long long)j->o->gpu, MC_FMT(mc_capability_text(j, j->o->gpu)));
     mc_hit(j, "quant", row, MC_STR("quant-gpu"), MC_TARGET_REFUSES, message, MC_STR(""));
 }
 
@@ -248,9 +243,8 @@ static void note_set(mc_judge *j, const mc_value *row, const mc_value *upgrade, 
 static void note_live(mc_judge *j, const mc_value *row, survey *s)
 {
     const mc_value *name = mc_get(row, "schemes"), *table = name ? mc_get_str(mc_get(j->f->root, "schemes"), name->s) : NULL;
-    bool            online;
     s->live++;
-    if (mc_as_bool(mc_get(row, "online"), &online) && online) {
+    if (mc_flag(row, "online")) {
         s->online++;
         s->yes = true;
         return;
@@ -356,7 +350,7 @@ static void tell_perhaps(mc_judge *j, const survey *s)
 static void tell_slow(mc_judge *j, const survey *s)
 {
     mc_hit(j, "quant", s->slow, MC_STR("quant-slow"), MC_TARGET_SLOW,
-           mc_format(j->a, "%.*s runs weight-only or emulated below compute capability %.*s", MC_FMT(j->method.s), MC_FMT(gpu_words(j, s->slow_below))), MC_STR(""));
+           mc_format(j->a, "%.*s runs weight-only or emulated below compute capability %.*s", MC_FMT(j->method.s), MC_FMT(mc_capability_text(j, s->slow_below))), MC_STR(""));
 }
 
 /* `quant_unknown`: one outcome, or the first whose `when` is absent or true. */

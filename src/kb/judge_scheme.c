@@ -97,11 +97,6 @@ static mc_str group_words(mc_judge *j, mc_scope scope)
     return out;
 }
 
-static mc_str capability(mc_judge *j, int64_t gpu)
-{
-    return mc_format(j->a, "%lld.%lld", (long long)(gpu / 10), (long long)(gpu % 10));
-}
-
 static mc_three judge_group(mc_judge *j, mc_scope scope, const mc_value *method, const mc_value *table, bool plain)
 {
     outcome o = { .yes = false };
@@ -117,7 +112,7 @@ static mc_three judge_group(mc_judge *j, mc_scope scope, const mc_value *method,
     if (o.yes) {
         if (o.slow && !o.fast)
             mc_hit(j, "schemes", o.slow_row, MC_STR("quant-slow"), MC_TARGET_SLOW,
-                   mc_format(j->a, "%.*s (%.*s) runs weight-only below compute capability %.*s", MC_FMT(j->method.s), MC_FMT(here), MC_FMT(capability(j, o.slow_below))), MC_STR(""));
+                   mc_format(j->a, "%.*s (%.*s) runs weight-only below compute capability %.*s", MC_FMT(j->method.s), MC_FMT(here), MC_FMT(mc_capability_text(j, o.slow_below))), MC_STR(""));
         return MC_TRUE;
     }
     if (o.maybe) {
@@ -126,8 +121,8 @@ static mc_three judge_group(mc_judge *j, mc_scope scope, const mc_value *method,
     }
     if (o.fits)
         mc_hit(j, "schemes", o.near, MC_STR("quant-gpu"), MC_TARGET_REFUSES,
-               mc_format(j->a, "%.*s (%.*s) needs compute capability %.*s%s; sm%lld is %.*s", MC_FMT(j->method.s), MC_FMT(here), MC_FMT(capability(j, o.gpu)), o.exact ? " exactly" : "",
-                         (long long)j->o->gpu, MC_FMT(capability(j, j->o->gpu))), MC_STR(""));
+               mc_format(j->a, "%.*s (%.*s) needs compute capability %.*s%s; sm%lld is %.*s", MC_FMT(j->method.s), MC_FMT(here), MC_FMT(mc_capability_text(j, o.gpu)), o.exact ? " exactly" : "",
+                         (long long)j->o->gpu, MC_FMT(mc_capability_text(j, j->o->gpu))), MC_STR(""));
     else
         mc_hit(j, "schemes", method, MC_STR("quant-scheme"), MC_TARGET_REFUSES,
                mc_format(j->a, "%.*s has no scheme for %.*s", MC_FMT(mc_target_name(j)), MC_FMT(here.n ? here : MC_STR("this file"))), MC_STR(""));

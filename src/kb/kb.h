@@ -53,6 +53,7 @@ const mc_dtype *mc_kb_dtype(const mc_kb *kb, uint16_t id);                    /*
 /* Bytes of `elements` in rows of `row` elements. False: not a whole number of blocks or bytes, or overflow. */
 bool            mc_dtype_bytes(const mc_dtype *d, uint64_t elements, uint64_t row, uint64_t *out) MC_MUST_USE;
 bool            mc_dtype_is_float(const mc_dtype *d, unsigned bits);          /* a plain float of that width */
+bool            mc_dtype_is_plain(const mc_dtype *d);                         /* of 16, 32 or 64 bits: values as they are */
 
 /* ---- class defaults: rules/config-defaults.tsv ------------------------------------------------------------ */
 

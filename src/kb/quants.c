@@ -9,7 +9,7 @@ typedef struct { mc_kb_method *v; size_t n, cap; } methods;
 
 static char folded(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c == '-' ? '_' : c;
+    return c == '-' ? '_' : mc_to_lower(c);
 }
 
 bool mc_quant_name_eq(mc_str a, mc_str b)
@@ -115,7 +115,7 @@ static bool number_in_quotes(mc_str s, double *out)
 static bool in_range(const mc_value *spec, double v)
 {
     double min, max, row;
-    bool   integer = mc_as_bool(mc_get(spec, "integer"), &integer) && integer;
+    bool   integer = mc_flag(spec, "integer");
     if (mc_as_number(mc_get(spec, "whole_row"), &row) && v == row)
         return true;
     if (!mc_as_number(mc_get(spec, "min"), &min) || !mc_as_number(mc_get(spec, "max"), &max))
@@ -126,7 +126,7 @@ static bool in_range(const mc_value *spec, double v)
 mc_number mc_quant_number(const mc_value *spec, const mc_value *block)
 {
     const mc_value *keys = mc_get(spec, "keys");
-    bool            list = mc_as_bool(mc_get(spec, "list"), &list) && list;
+    bool            list = mc_flag(spec, "list");
     for (size_t i = 0; mc_is(keys, MC_ARRAY) && i < keys->n; i++) {
         mc_number       n = { .key = mc_as_str(mc_item(keys, i)) };
         const mc_value *v = mc_get_str(block, n.key);

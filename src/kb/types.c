@@ -1,8 +1,6 @@
 /* Element types, from rules/dtypes.json (safetensors) and rules/ggml-types.json (GGUF). */
 #include "kb/kb.h"
 
-#include <string.h>
-
 static uint32_t u32(const mc_value *v, uint32_t fallback)
 {
     int64_t i;
@@ -35,9 +33,8 @@ static bool read_type(const mc_value *v, mc_dtype *d)
         .advice = text(mc_get(v, "advice")), .since = text(mc_get(v, "since")),
     };
     int64_t id;
-    bool    foreign;
     d->ggml_id = mc_as_int(mc_get(v, "id"), &id) ? (int32_t)id : -1;
-    d->foreign = mc_as_bool(mc_get(v, "foreign"), &foreign) && foreign;
+    d->foreign = mc_flag(v, "foreign");
     return d->name.n > 0 && d->block > 0 && class_of(text(mc_get(v, "class")), &d->cls);
 }
 
@@ -112,4 +109,9 @@ bool mc_dtype_bytes(const mc_dtype *d, uint64_t elements, uint64_t row, uint64_t
 bool mc_dtype_is_float(const mc_dtype *d, unsigned bits)
 {
     return d && d->cls == MC_CLASS_FLOAT && d->block == 1 && d->block_bits == bits;
+}
+
+bool mc_dtype_is_plain(const mc_dtype *d)
+{
+    return mc_dtype_is_float(d, 16) || mc_dtype_is_float(d, 32) || mc_dtype_is_float(d, 64);
 }

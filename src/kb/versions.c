@@ -3,7 +3,7 @@
 
 static bool digit(mc_str s, size_t i)
 {
-    return i < s.n && s.p[i] >= '0' && s.p[i] <= '9';
+    return i < s.n && mc_is_digit(s.p[i]);
 }
 
 /* What may follow the numbers: rc1, a2, b3, .post1, .dev4, -rc.1, +cu128. They do not move the version. */

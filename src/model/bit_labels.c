@@ -4,16 +4,6 @@
 
 #include <string.h>
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
-static bool digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool separator(char c)
 {
     return c == '-' || c == '_' || c == '.' || c == ' ' || c == '+' || c == '(' || c == ')' || c == '[' || c == ']';
@@ -26,7 +16,7 @@ static bool is_word(mc_str w, const char *want)
     if (w.n != n)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (lower(w.p[i]) != want[i])
+        if (mc_to_lower(w.p[i]) != want[i])
             return false;
     return true;
 }
@@ -34,10 +24,10 @@ static bool is_word(mc_str w, const char *want)
 /* "W4A16": the width of the weights. */
 static double weights_and_activations(mc_str w)
 {
-    if (w.n < 4 || lower(w.p[0]) != 'w' || w.p[1] < '1' || w.p[1] > '8' || lower(w.p[2]) != 'a')
+    if (w.n < 4 || mc_to_lower(w.p[0]) != 'w' || w.p[1] < '1' || w.p[1] > '8' || mc_to_lower(w.p[2]) != 'a')
         return 0;
     for (size_t i = 3; i < w.n; i++)
-        if (!digit(w.p[i]))
+        if (!mc_is_digit(w.p[i]))
             return 0;
     return w.n <= 5 ? w.p[1] - '0' : 0;
 }
@@ -66,7 +56,7 @@ static double two_words(mc_str first, mc_str second, char between)
         return is_word(second, "bit") || is_word(second, "bits") ? whole : 0;
     double part = 0, unit = 0.1;
     size_t i = 0;
-    for (; i < second.n && i < 4 && digit(second.p[i]); i++, unit /= 10)
+    for (; i < second.n && i < 4 && mc_is_digit(second.p[i]); i++, unit /= 10)
         part += unit * (second.p[i] - '0');
     return i && is_word(mc_str_cut(second, i, second.n), "bpw") ? whole + part : 0;
 }

@@ -1,14 +1,6 @@
 /* What a GGUF is: language model, projector, adapter, importance matrix, vocabulary, draft. */
 #include "model/gguf.h"
 
-static bool one_of(mc_str s, const char *const *names)
-{
-    for (; *names; names++)
-        if (mc_str_is(s, *names))
-            return true;
-    return false;
-}
-
 /* "vocab" between dashes: ggml-vocab-llama.gguf, tiny-1.3M-v1.0-vocab.gguf. */
 static bool says_vocabulary(mc_str base)
 {
@@ -76,7 +68,7 @@ mc_gguf_content mc_gguf_contents(const mc_model *m, uint32_t file)
     bool split = mc_gguf_uint(mc_gguf_get(g, "split.count"), &parts) && parts > 1;
     if (s.n == 0 && !split && has_vocabulary(g))
         return says_vocabulary(base) ? MC_GGUF_VOCABULARY : MC_GGUF_VOCAB_ONLY;
-    if (one_of(arch, drafts) || says_draft(base))
+    if (mc_str_is_any(arch, drafts) || says_draft(base))
         return MC_GGUF_DRAFT;
     return s.block && s.tower ? MC_GGUF_BUNDLE : MC_GGUF_MODEL;
 }
@@ -110,5 +102,5 @@ mc_kind mc_gguf_kind(const mc_model *m)
         return kinds[c];
     if (!m->gguf || m->gguf->fault != MC_GGUF_SOUND)
         return MC_KIND_NONE;
-    return one_of(arch, encoders) ? MC_KIND_ENCODER : mc_str_is(arch, "t5") ? MC_KIND_SEQ2SEQ : one_of(arch, others) ? MC_KIND_OTHER : kinds[c];
+    return mc_str_is_any(arch, encoders) ? MC_KIND_ENCODER : mc_str_is(arch, "t5") ? MC_KIND_SEQ2SEQ : mc_str_is_any(arch, others) ? MC_KIND_OTHER : kinds[c];
 }

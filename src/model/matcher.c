@@ -24,7 +24,7 @@ static bool shape_of(mc_str name, shape *s)
     for (size_t i = 0; i < name.n;) {
         size_t start = i, digits = 0;
         while (i < name.n && name.p[i] != '.')
-            digits += name.p[i] >= '0' && name.p[i] <= '9' ? 1 : 0, i++;
+            digits += mc_is_digit(name.p[i]) ? 1 : 0, i++;
         if (digits == i - start && digits > 0) {
             if (s->n_numbers == MOST_NUMBERS)
                 return false;
@@ -125,11 +125,6 @@ static bool add_text(matcher *x, mc_str text, mc_entry e)
     return add_form(x, text) && chain(x, &x->texts, &x->heads, &x->cap_heads, text, e);
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_word(mc_str s, size_t i)
 {
     return i < s.n && ((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z') || s.p[i] == '_');
@@ -140,7 +135,7 @@ static bool looks_at_digits(mc_str s, bool regex)
 {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i], next = i + 1 < s.n ? s.p[i + 1] : '\0';
-        if (is_digit(c) || c == '[' || c == '{' || (c == '?' && !regex))
+        if (mc_is_digit(c) || c == '[' || c == '{' || (c == '?' && !regex))
             return true;
         if (regex && c == '\\' && (next == 'd' || next == 'w' || next == 'D' || next == 'W' || next == 's' || next == 'S')) {
             char after = i + 2 < s.n ? s.p[i + 2] : '\0';
@@ -161,7 +156,7 @@ static mc_str first_number(mc_str s, bool regex)
     bool start = true; /* of a component */
     for (size_t i = 0; i < s.n; i++) {
         size_t end = i, dot;
-        while (end < s.n && is_digit(s.p[end]))
+        while (end < s.n && mc_is_digit(s.p[end]))
             end++;
         dot = end + (regex && end < s.n && s.p[end] == '\\');
         char after = dot + 1 < s.n ? s.p[dot + 1] : '\0';
@@ -170,7 +165,7 @@ static mc_str first_number(mc_str s, bool regex)
         if (regex && s.p[i] == '\\' && i + 1 < s.n && s.p[i + 1] == '.')
             i++;
         start = s.p[i] == '.';
-        if (!start && !is_digit(s.p[i]) && !is_word(s, i) && s.p[i] != '-')
+        if (!start && !mc_is_digit(s.p[i]) && !is_word(s, i) && s.p[i] != '-')
             break;
         if (end > i && end - i > 1)
             start = false;
@@ -189,7 +184,7 @@ static bool add_loose(matcher *x, mc_entry e)
 static void index_entry(matcher *x, mc_entry e)
 {
     mc_str stem = mc_pattern_stem(e.p);
-    if (stem.n == 0 || is_digit(mc_without_root(stem).p[0]) || stem.n > MC_LONGEST_NAME) {
+    if (stem.n == 0 || mc_is_digit(mc_without_root(stem).p[0]) || stem.n > MC_LONGEST_NAME) {
         bool blind = e.p->dialect == MC_DIALECT_CLASS || !looks_at_digits(e.p->pattern, e.p->program != NULL);
         x->failed |= !(blind ? keep(x, &x->fixed, &x->n_fixed, &x->cap_fixed, e) : add_loose(x, e));
         return;

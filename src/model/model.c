@@ -7,6 +7,24 @@ mc_tensor *mc_inventory_find(const mc_inventory *inv, mc_str name)
     return id == MC_NO_ID ? NULL : inv->first[id];
 }
 
+bool mc_same_shape(const mc_tensor *a, const mc_tensor *b)
+{
+    if (a->rank != b->rank)
+        return false;
+    for (unsigned i = 0; i < a->rank; i++)
+        if (a->dims[i] != b->dims[i])
+            return false;
+    return true;
+}
+
+mc_str mc_shape_text(mc_arena *a, const mc_tensor *t)
+{
+    mc_str s = MC_STR("[");
+    for (unsigned i = 0; i < t->rank; i++)
+        s = mc_format(a, "%.*s%s%llu", MC_FMT(s), i ? ", " : "", (unsigned long long)t->dims[i]);
+    return mc_format(a, "%.*s]", MC_FMT(s));
+}
+
 bool mc_token_add(mc_arena *a, mc_tokens *t, mc_token token)
 {
     mc_token *v = mc_grow(a, t->added, t->n_added, &t->cap_added, sizeof *v);

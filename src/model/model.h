@@ -350,6 +350,11 @@ bool mc_name_unsafe(mc_str value);
 typedef struct { mc_str text; double bits; } mc_bits_label;
 mc_bits_label mc_bits_label_of(mc_str name);
 
+/* ---- shapes (model/model.c) ------------------------------------------------------------------------------- */
+
+bool   mc_same_shape(const mc_tensor *a, const mc_tensor *b);
+mc_str mc_shape_text(mc_arena *a, const mc_tensor *t);   /* "[4096, 1024]", in the order of dims */
+
 /* ---- tensor names (model/tensor_names.c) ------------------------------------------------------------------ */
 
 /* Recomputed by every loader, so present or absent at will: inv_freq, position_ids, masked_bias, attn.bias, masks. */
@@ -359,6 +364,8 @@ bool   mc_name_is_buffer(mc_str tensor);
 mc_str mc_name_module(mc_str tensor);
 bool   mc_name_is_embedding(mc_str tensor);              /* an input embedding: embed_tokens, wte, tok_embeddings, shared ... */
 bool   mc_name_is_head(mc_str tensor);                   /* an output head: lm_head, embed_out, output ... outside the layers */
+mc_str mc_name_part(mc_str *rest);                       /* takes the next dotted part: "model" of model.layers.3 */
+bool   mc_name_has_part(mc_str name, const char *const *words); /* a dotted part is one of them, NULL at the end */
 bool   mc_name_layer(mc_str tensor, uint64_t *layer);    /* the first dotted part that is a number: 3 of model.layers.3.mlp */
 
 #endif

@@ -3,16 +3,6 @@
 #define MODELCHECK_MODEL_NAMES_H
 #include "model/model.h"
 
-static inline bool mc_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static inline bool mc_is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
 /* How many bytes at the end of s satisfy `is`. */
 static inline size_t mc_tail_run(mc_str s, bool (*is)(char))
 {

@@ -94,6 +94,9 @@ typedef struct {
     mc_module_fault data;       /* small reads: g_idx (MC446) or quant_state (MC447) */
 } mc_module;
 
+/* Needs companions to be read: neither plain nor raw F8. */
+static inline bool mc_module_packed(const mc_module *m) { return m->layout != MC_Q_PLAIN && m->layout != MC_Q_RAW8; }
+
 /* ---- what files say --------------------------------------------------------------------------------------- */
 
 /* What a block says about some modules. Unset members are unknown. */

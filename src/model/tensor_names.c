@@ -40,6 +40,22 @@ mc_str mc_name_module(mc_str name)
     return dot == SIZE_MAX ? name : mc_str_cut(name, 0, dot);
 }
 
+mc_str mc_name_part(mc_str *rest)
+{
+    size_t n = mc_str_find(*rest, '.');
+    mc_str part = mc_str_cut(*rest, 0, n);
+    *rest = mc_str_cut(*rest, n + 1, rest->n);
+    return part;
+}
+
+bool mc_name_has_part(mc_str name, const char *const *words)
+{
+    while (name.n)
+        if (mc_str_is_any(mc_name_part(&name), words))
+            return true;
+    return false;
+}
+
 bool mc_name_is_embedding(mc_str name)
 {
     static const mc_str words[] = {

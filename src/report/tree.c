@@ -43,14 +43,6 @@ static mc_str pattern_of(mc_arena *a, mc_str name, uint64_t *numbers, size_t *n)
     return (mc_str){ p, len };
 }
 
-static bool same_shape(const mc_tensor *a, const mc_tensor *b)
-{
-    for (unsigned i = 0; a->rank == b->rank && i < a->rank; i++)
-        if (a->dims[i] != b->dims[i])
-            return false;
-    return a->rank == b->rank;
-}
-
 static void count(fold *f, mc_str pattern, const uint64_t *numbers, size_t n, const mc_tensor *t)
 {
     if (f->tensors++ == 0) {
@@ -65,7 +57,7 @@ static void count(fold *f, mc_str pattern, const uint64_t *numbers, size_t n, co
         f->high[i] = numbers[i] > f->high[i] ? numbers[i] : f->high[i];
     }
     f->one_dtype &= f->first->dtype == t->dtype;
-    f->one_shape &= same_shape(f->first, t);
+    f->one_shape &= mc_same_shape(f->first, t);
     if (t->end > t->begin && ckd_add(&f->bytes, f->bytes, t->end - t->begin))
         f->bytes = UINT64_MAX;
 }

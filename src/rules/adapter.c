@@ -84,16 +84,10 @@ static mc_str gguf_partner(mc_arena *a, mc_str name, bool *is_a)
     return mc_format(a, "%.*s%c", MC_FMT(mc_str_cut(name, 0, name.n - 1)), *is_a ? 'b' : 'a');
 }
 
-static bool plain(const mc_check *cx, const mc_tensor *t)
-{
-    const mc_dtype *d = mc_kb_dtype(cx->kb, t->dtype);
-    return mc_dtype_is_float(d, 16) || mc_dtype_is_float(d, 32) || mc_dtype_is_float(d, 64);
-}
-
 /* A [r, in] and B [out, r]: the rank is what both must agree on. */
 static bool ranks_differ(const mc_check *cx, const mc_tensor *a, const mc_tensor *b)
 {
-    return a->rank == 2 && b->rank == 2 && plain(cx, a) && plain(cx, b) && a->dims[0] != b->dims[1];
+    return a->rank == 2 && b->rank == 2 && mc_dtype_is_plain(mc_kb_dtype(cx->kb, a->dtype)) && mc_dtype_is_plain(mc_kb_dtype(cx->kb, b->dtype)) && a->dims[0] != b->dims[1];
 }
 
 static void unpaired(mc_check *cx, const mc_tensor *t, const char *present, const char *missing)

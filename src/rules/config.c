@@ -85,11 +85,8 @@ static void json_nonstandard(mc_check *cx)
 
 static bool attention_projection(mc_str name)
 {
-    static const char *const words[] = { ".q_proj.", ".qkv_proj.", ".query_key_value.", ".c_attn.", ".Wqkv.", ".wq.", ".wqkv.", ".attn.qkv.", ".in_proj." };
-    for (size_t i = 0; i < MC_COUNT(words); i++)
-        if (mc_str_contains(name, words[i]))
-            return true;
-    return false;
+    static const char *const words[] = { ".q_proj.", ".qkv_proj.", ".query_key_value.", ".c_attn.", ".Wqkv.", ".wq.", ".wqkv.", ".attn.qkv.", ".in_proj.", NULL };
+    return mc_str_contains_any(name, words);
 }
 
 /* "(^|.)(layers|h|blocks).<number>." */

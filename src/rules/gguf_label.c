@@ -2,8 +2,6 @@
  * gives some tensors instead, and what it falls back to where rows do not divide: llama.cpp src/llama-quant.cpp. */
 #include "rules/gguf.h"
 
-#include <string.h>
-
 /* `with`: types that a file of this label may mostly consist of, because llama-quantize raises or lowers tensors to them. */
 typedef struct { const char *label, *type, *with; } meaning;
 
@@ -30,17 +28,16 @@ static mc_str upper(mc_str s, char *buf, size_t room)
     if (s.n > room)
         return MC_STR("");
     for (size_t i = 0; i < s.n; i++)
-        buf[i] = s.p[i] >= 'a' && s.p[i] <= 'z' ? (char)(s.p[i] - 32) : s.p[i];
+        buf[i] = mc_to_upper(s.p[i]);
     return (mc_str){ buf, s.n };
 }
 
 /* Does this part of a name look like a label at all, known here or not? */
 static bool like_label(mc_str s)
 {
-    static const char *const words[] = { "BF16", "F16", "FP16", "F32", "FP32", "MXFP4", "MXFP4_MOE", "NVFP4", "I2_S", "TL1", "TL2" };
-    for (size_t i = 0; i < MC_COUNT(words); i++)
-        if (mc_str_is(s, words[i]))
-            return true;
+    static const char *const words[] = { "BF16", "F16", "FP16", "F32", "FP32", "MXFP4", "MXFP4_MOE", "NVFP4", "I2_S", "TL1", "TL2", NULL };
+    if (mc_str_is_any(s, words))
+        return true;
     if (mc_str_starts(s, "TQ") || mc_str_starts(s, "IQ"))
         s = mc_str_cut(s, 1, s.n);
     return s.n > 3 && s.p[0] == 'Q' && s.p[1] >= '1' && s.p[1] <= '8' && s.p[2] == '_';

@@ -248,10 +248,7 @@ void mc_check_626(mc_check *cx)
 static bool of_type(mc_check *cx, const mc_tensor *t, const char *const *names)
 {
     const mc_dtype *d = mc_kb_dtype(cx->kb, t->dtype);
-    for (; d && *names; names++)
-        if (mc_str_is(d->name, *names))
-            return true;
-    return false;
+    return d && mc_str_is_any(d->name, names);
 }
 
 typedef bool concerns(mc_check *cx, const mc_tensor *t);

@@ -28,12 +28,6 @@ static ties stated_ties(mc_check *cx)
     return t;
 }
 
-static bool plain(const mc_check *cx, const mc_tensor *t)
-{
-    const mc_dtype *d = mc_kb_dtype(cx->kb, t->dtype);
-    return mc_dtype_is_float(d, 16) || mc_dtype_is_float(d, 32) || mc_dtype_is_float(d, 64);
-}
-
 /* ---- MC455 ---- */
 
 static bool numeric(mc_str part)
@@ -42,60 +36,36 @@ static bool numeric(mc_str part)
     return mc_str_u64(part, &n);
 }
 
-/* The next dotted part of *rest. */
-static mc_str take_part(mc_str *rest)
-{
-    size_t n = mc_str_find(*rest, '.');
-    mc_str part = mc_str_cut(*rest, 0, n);
-    *rest = mc_str_cut(*rest, n + 1, rest->n);
-    return part;
-}
-
 static bool numbered(mc_str name)
 {
     while (name.n)
-        if (numeric(take_part(&name)))
+        if (numeric(mc_name_part(&name)))
             return true;
-    return false;
-}
-
-static bool has_part(mc_str name, const char *const *words, size_t n)
-{
-    while (name.n) {
-        mc_str part = take_part(&name);
-        for (size_t i = 0; i < n; i++)
-            if (mc_str_is(part, words[i]))
-                return true;
-    }
     return false;
 }
 
 /* A head of any kind outside the numbered layers, packed or not, under any prefix; or one that stands in for it. */
 static bool any_head(mc_str name)
 {
-    static const char *const exact[] = { "output", "head", "generator", "score", "v_head", "value_head", "reward_head", "classifier" };
-    static const char *const begins[] = { "lm_head", "embed_out", "ff_out", "output_layer", "proj_out" };
+    static const char *const exact[] = { "output", "head", "generator", "score", "v_head", "value_head", "reward_head", "classifier", NULL };
+    static const char *const begins[] = { "lm_head", "embed_out", "ff_out", "output_layer", "proj_out", NULL };
     if (mc_names_tower(name))
         return false;
     while (name.n) {
-        mc_str part = take_part(&name);
+        mc_str part = mc_name_part(&name);
         if (numeric(part))
             return false;
-        for (size_t i = 0; i < MC_COUNT(exact); i++)
-            if (mc_str_is(part, exact[i]))
-                return true;
-        for (size_t i = 0; i < MC_COUNT(begins); i++)
-            if (mc_str_starts(part, begins[i]))
-                return true;
+        if (mc_str_is_any(part, exact) || mc_str_starts_any(part, begins))
+            return true;
     }
     return false;
 }
 
 static bool decoder_layer(mc_str name)
 {
-    static const char *const words[] = { "layers", "h", "blocks", "layer", "block" };
+    static const char *const words[] = { "layers", "h", "blocks", "layer", "block", NULL };
     uint64_t n;
-    return mc_name_layer(name, &n) && !mc_names_tower(name) && has_part(name, words, MC_COUNT(words));
+    return mc_name_layer(name, &n) && !mc_names_tower(name) && mc_name_has_part(name, words);
 }
 
 static bool generates(const mc_value *config)
@@ -163,28 +133,10 @@ static bool tied_pair(mc_check *cx, ties *t)
     const mc_heads *h = &cx->model->heads;
     if (cx->model->unit == MC_UNIT_GGUF || !h->embed || !h->head || h->embed == h->head)
         return false;
-    if (!plain(cx, h->embed) || !plain(cx, h->head) || numbered(h->embed->name) || numbered(h->head->name))
+    if (!mc_dtype_is_plain(mc_kb_dtype(cx->kb, h->embed->dtype)) || !mc_dtype_is_plain(mc_kb_dtype(cx->kb, h->head->dtype)) || numbered(h->embed->name) || numbered(h->head->name))
         return false;
     *t = stated_ties(cx);
     return t->own_true;
-}
-
-static bool same_shape(const mc_heads *h)
-{
-    if (h->embed->rank != h->head->rank)
-        return false;
-    for (unsigned i = 0; i < h->embed->rank; i++)
-        if (h->embed->dims[i] != h->head->dims[i])
-            return false;
-    return true;
-}
-
-static mc_str shape_text(mc_arena *a, const mc_tensor *t)
-{
-    mc_str s = MC_STR("[");
-    for (unsigned i = 0; i < t->rank; i++)
-        s = mc_format(a, "%.*s%s%llu", MC_FMT(s), i ? ", " : "", (unsigned long long)t->dims[i]);
-    return mc_format(a, "%.*s]", MC_FMT(s));
 }
 
 static void pair_evidence(mc_check *cx, mc_finding *f, const ties *t)
@@ -192,15 +144,15 @@ static void pair_evidence(mc_check *cx, mc_finding *f, const ties *t)
     const mc_heads *h = &cx->model->heads;
     mc_subject(f, h->head->name);
     mc_because(cx, f, "stated", mc_from_doc(mc_model_doc(cx->model, 0, MC_ROLE_CONFIG), t->true_at), "true");
-    mc_because(cx, f, "head", mc_origin_at(h->head->file, ""), "%.*s %.*s", MC_FMT(h->head->name), MC_FMT(shape_text(cx->arena, h->head)));
-    mc_because(cx, f, "embedding", mc_origin_at(h->embed->file, ""), "%.*s %.*s", MC_FMT(h->embed->name), MC_FMT(shape_text(cx->arena, h->embed)));
+    mc_because(cx, f, "head", mc_origin_at(h->head->file, ""), "%.*s %.*s", MC_FMT(h->head->name), MC_FMT(mc_shape_text(cx->arena, h->head)));
+    mc_because(cx, f, "embedding", mc_origin_at(h->embed->file, ""), "%.*s %.*s", MC_FMT(h->embed->name), MC_FMT(mc_shape_text(cx->arena, h->embed)));
 }
 
 void mc_check_head_repeated(mc_check *cx)
 {
     const mc_heads *h = &cx->model->heads;
     ties            t;
-    if (!tied_pair(cx, &t) || h->same == MC_SAME_NO || !same_shape(h) || h->embed->dtype != h->head->dtype)
+    if (!tied_pair(cx, &t) || h->same == MC_SAME_NO || !mc_same_shape(h->embed, h->head) || h->embed->dtype != h->head->dtype)
         return;
     uint64_t    bytes = h->head->end - h->head->begin;
     const char *how = h->same == MC_SAME_UNKNOWN || h->compared == 0 ? "has the shape of the tied embedding (bytes not compared)"
@@ -217,7 +169,7 @@ void mc_check_head_differs(mc_check *cx)
     ties            t;
     if (!tied_pair(cx, &t) || t.is_false)
         return;
-    bool shape = !same_shape(h);
+    bool shape = !mc_same_shape(h->embed, h->head);
     if (!shape && (h->embed->dtype != h->head->dtype || h->same != MC_SAME_NO))
         return;
     mc_finding *f = mc_report(cx, MC_NONE, "tie_word_embeddings is true but %.*s is not the embedding (%s): loaders that tie drop it and answer with the wrong head",
@@ -232,11 +184,8 @@ void mc_check_head_differs(mc_check *cx)
 
 static bool mtp_name(mc_str name)
 {
-    static const char *const words[] = { "mtp", "nextn", "eh_proj", "enorm", "hnorm" };
-    for (size_t i = 0; i < MC_COUNT(words); i++)
-        if (mc_str_contains_nocase(name, words[i]))
-            return true;
-    return false;
+    static const char *const words[] = { "mtp", "nextn", "eh_proj", "enorm", "hnorm", NULL };
+    return mc_str_contains_any_nocase(name, words);
 }
 
 static bool mtp_tensor(mc_str name, uint64_t layers)

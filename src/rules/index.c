@@ -20,23 +20,11 @@ bool mc_header_usable(const mc_file *f)
     return f->st && f->st->fault == MC_ST_SOUND && !f->limit && f->os_error == 0;
 }
 
-bool mc_same_shape(const mc_tensor *a, const mc_tensor *b)
-{
-    if (a->rank != b->rank)
-        return false;
-    for (unsigned i = 0; i < a->rank; i++)
-        if (a->dims[i] != b->dims[i])
-            return false;
-    return true;
-}
-
-mc_str mc_shape_text(mc_arena *a, const mc_kb *kb, const mc_tensor *t)
+mc_str mc_typed_shape(mc_arena *a, const mc_kb *kb, const mc_tensor *t)
 {
     const mc_dtype *d = mc_kb_dtype(kb, t->dtype);
-    mc_str name = d ? d->name : MC_STR("unknown dtype"), s = mc_format(a, "%.*s [", MC_FMT(name));
-    for (unsigned i = 0; i < t->rank; i++)
-        s = mc_format(a, "%.*s%s%llu", MC_FMT(s), i ? ", " : "", (unsigned long long)t->dims[i]);
-    return mc_format(a, "%.*s]", MC_FMT(s));
+    mc_str          name = d ? d->name : MC_STR("unknown dtype"), shape = mc_shape_text(a, t);
+    return mc_format(a, "%.*s %.*s", MC_FMT(name), MC_FMT(shape));
 }
 
 bool mc_shard_names(mc_arena *a, const mc_index *ix, mc_strset *out)

@@ -7,8 +7,7 @@
 const mc_index *mc_ruling_index(const mc_model *m, uint32_t component);
 /* Its header was read whole and lists its tensors: what it does not list, it does not hold. */
 bool mc_header_usable(const mc_file *f);
-bool mc_same_shape(const mc_tensor *a, const mc_tensor *b);
-mc_str mc_shape_text(mc_arena *a, const mc_kb *kb, const mc_tensor *t); /* "BF16 [96, 64]" */
+mc_str mc_typed_shape(mc_arena *a, const mc_kb *kb, const mc_tensor *t); /* "BF16 [96, 64]" */
 /* A weight file beside the indexed ones: same directory and container, no variant, no adapter, no consolidated file. */
 bool mc_unindexed(const mc_model *m, const mc_index *ix, const mc_strset *named, uint32_t file);
 /* Names of the index's shards, ids as in ix->shards. False: out of memory. */

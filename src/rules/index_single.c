@@ -1,8 +1,6 @@
 /* MC210: model.safetensors beside an indexed set. Loaders disagree on which is the model, so it matters whether they are. */
 #include "rules/index.h"
 
-#include <string.h>
-
 enum { LISTED = 1, COVERED = 2, SET_PLAIN = 4, SET_PACKED = 8, FILE_PLAIN = 16, FILE_PACKED = 32 };
 
 /* A matrix in a plain float, or something that needs companions to be decoded. 0: neither (norms, biases, scalars). */
@@ -15,7 +13,7 @@ static unsigned storage(const mc_check *cx, const mc_tensor *t)
             return SET_PACKED;
     if (!d || !mc_str_ends(t->name, ".weight"))
         return 0;
-    if (mc_dtype_is_float(d, 16) || mc_dtype_is_float(d, 32) || mc_dtype_is_float(d, 64))
+    if (mc_dtype_is_plain(d))
         return t->rank >= 2 ? SET_PLAIN : 0;
     return SET_PACKED;
 }
@@ -110,7 +108,7 @@ static void judge(mc_check *cx, const mc_index *ix, uint32_t file)
     mc_count(out, k.differ);
     mc_because(cx, out, "modules", mc_origin_at(file, ""), "%zu of the %zu indexed ones are here as well", k.covered, k.listed);
     if (k.ours && k.theirs) {
-        mc_str x = mc_shape_text(cx->arena, cx->kb, k.ours), y = mc_shape_text(cx->arena, cx->kb, k.theirs);
+        mc_str x = mc_typed_shape(cx->arena, cx->kb, k.ours), y = mc_typed_shape(cx->arena, cx->kb, k.theirs);
         mc_because(cx, out, "here", mc_origin_at(file, ""), "%.*s %.*s", MC_FMT(k.ours->name), MC_FMT(x));
         mc_because(cx, out, "in the shards", mc_origin_at(k.theirs->file, ""), "%.*s %.*s", MC_FMT(k.theirs->name), MC_FMT(y));
     }

@@ -84,7 +84,7 @@ static void report(mc_check *cx, const pile *v, const mc_index *ix, bool conflic
         const pile *p = &v[f];
         if (p->n == 0)
             continue;
-        mc_str other = mc_file_path(m, p->chosen->file), a = mc_shape_text(cx->arena, cx->kb, p->copy), b = mc_shape_text(cx->arena, cx->kb, p->chosen);
+        mc_str other = mc_file_path(m, p->chosen->file), a = mc_typed_shape(cx->arena, cx->kb, p->copy), b = mc_typed_shape(cx->arena, cx->kb, p->chosen);
         mc_finding *out;
         if (!conflict)
             out = mc_report(cx, f, "%zu tensor%s stored here and in %.*s (%.*s); the index chooses the latter, loaders that merge files may not", p->n,

@@ -60,10 +60,7 @@ bool mc_names_tower(mc_str name)
 {
     static const char *const words[] = {
         "vision", "visual", "image", "audio", "speech", "video", "qformer", "tower", "projector", "resampler", "perceiver",
-        "talker", "code2wav", "token2wav", "tts", "vit.", "vit_",
+        "talker", "code2wav", "token2wav", "tts", "vit.", "vit_", NULL,
     };
-    for (size_t i = 0; i < MC_COUNT(words); i++)
-        if (mc_str_contains_nocase(name, words[i]))
-            return true;
-    return false;
+    return mc_str_contains_any_nocase(name, words);
 }

@@ -4,8 +4,6 @@
  * wider than their values. */
 #include "rules/quant_rules.h"
 
-#include <string.h>
-
 #define BIT(layout) MC_LAYOUT_BIT(layout)
 
 static const uint64_t packed_layouts = BIT(MC_Q_GPTQ) | BIT(MC_Q_AWQ) | BIT(MC_Q_AWQ_GEMV) | BIT(MC_Q_AWQ_FAST) | BIT(MC_Q_CT_PACK) | BIT(MC_Q_MLX) | BIT(MC_Q_METAL) |
@@ -66,7 +64,7 @@ static mc_finding *tell_bits(mc_check *cx, const mc_hit *v, size_t n)
     if (s)
         mc_because(cx, out, "declared", s->bits.from, "%llu bits", said);
     if (w)
-        mc_because(cx, out, "stored", (mc_origin){ w->file, w->name }, "%.*s, %s", MC_FMT(mc_quant_shape(cx->arena, w)), mc_layout_name(m->layout));
+        mc_because(cx, out, "stored", (mc_origin){ w->file, w->name }, "%.*s, %s", MC_FMT(mc_shape_text(cx->arena, w)), mc_layout_name(m->layout));
     if (w && m->in && m->in_witness.n)
         mc_because(cx, out, "in_features", (mc_origin){ w->file, m->in_witness }, "%llu", (unsigned long long)m->in);
     return out;
@@ -84,7 +82,7 @@ void mc_check_bits(mc_check *cx)
     const mc_quant_facts *f = mc_quant_gather(cx);
     for (size_t i = 0; f && f->claim && !all_eight(f) && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
-        const mc_scheme *s = mc_quant_packed(m) ? mc_quant_scheme(f, m) : NULL;
+        const mc_scheme *s = mc_module_packed(m) ? mc_quant_scheme(f, m) : NULL;
         if (!s || !s->bits.known || s->bits.v < 1)
             continue;
         uint64_t bits = stored_bits(f, m, s->bits.v);
@@ -147,7 +145,7 @@ static mc_finding *tell_group(mc_check *cx, const mc_hit *v, size_t n)
     if (s && v->what == by_group && s->group.known)
         mc_because(cx, out, "declared", s->group.from, "%lld", (long long)s->group.v);
     if (scale)
-        mc_because(cx, out, "stored", (mc_origin){ scale->file, scale->name }, "%.*s", MC_FMT(mc_quant_shape(cx->arena, scale)));
+        mc_because(cx, out, "stored", (mc_origin){ scale->file, scale->name }, "%.*s", MC_FMT(mc_shape_text(cx->arena, scale)));
     return out;
 }
 
@@ -244,7 +242,7 @@ static mc_finding *tell_layout(mc_check *cx, const mc_hit *v, size_t n)
         mc_because(cx, out, "declared", c->raw_method.from, "%.*s", MC_FMT(method));
     for (size_t i = 0; m && i < MC_PART_SCALE2; i++)
         if (m->parts[i])
-            mc_because(cx, out, "stored", (mc_origin){ m->parts[i]->file, m->parts[i]->name }, "%.*s", MC_FMT(mc_quant_shape(cx->arena, m->parts[i])));
+            mc_because(cx, out, "stored", (mc_origin){ m->parts[i]->file, m->parts[i]->name }, "%.*s", MC_FMT(mc_shape_text(cx->arena, m->parts[i])));
     return out;
 }
 
@@ -260,7 +258,7 @@ void mc_check_layout(mc_check *cx)
     for (size_t i = 0; (!occurs || cross) && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         bool crossed = (gptq && m->layout == MC_Q_AWQ && columns(m, 8)) || (awq && m->layout == MC_Q_GPTQ && columns(m, 1));
-        if (m->component == f->component && mc_quant_packed(m) && m->layout != MC_Q_GGML && (crossed || !occurs))
+        if (m->component == f->component && mc_module_packed(m) && m->layout != MC_Q_GGML && (crossed || !occurs))
             mc_hit_add(cx, tell_layout, mc_quant_hit(f, m, f->claim->file, mc_layout_name(m->layout), 0, 0));
     }
 }

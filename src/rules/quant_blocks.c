@@ -294,12 +294,6 @@ static void by_method(const look *l)
     }
 }
 
-static bool on(const mc_value *block, const char *key)
-{
-    bool b;
-    return mc_as_bool(mc_get(block, key), &b) && b;
-}
-
 /* Nothing in the block tells the method: neither load_in_*, nor bits with group_size, nor quant_algo. */
 static bool method_unknown(const mc_claim *c, mc_role role)
 {
@@ -315,13 +309,13 @@ static void method_name(const look *l)
     mc_str          at = below(l, l->c->at, MC_STR("quant_method"));
     if (!absent(name) && name->type != MC_STRING)
         fault(l, at, name, "the name of a method is expected");
-    if (on(b, "load_in_4bit") && on(b, "load_in_8bit"))
+    if (mc_flag(b, "load_in_4bit") && mc_flag(b, "load_in_8bit"))
         fault(l, below(l, l->c->at, MC_STR("load_in_4bit")), mc_get(b, "load_in_4bit"), "load_in_8bit is true as well");
     if (method_unknown(l->c, l->cx->model->files[l->c->file].role))
         odd(l, at, NULL, "is absent, and nothing else names the method", "add quant_method with the name of the method that wrote the weights");
     if (l->method && l->method->plain == MC_PLAIN_RUN_TIME && l->c->raw_method.known)
         odd(l, at, name, "a method that exists at run time only; no loader reads stored weights under this name", "remove the block, or save the weights with a method that can be stored");
-    if (on(b, "is_marlin_format") && mc_is(format, MC_STRING) && !word(format, "marlin"))
+    if (mc_flag(b, "is_marlin_format") && mc_is(format, MC_STRING) && !word(format, "marlin"))
         odd(l, below(l, l->c->at, MC_STR("is_marlin_format")), mc_get(b, "is_marlin_format"), mc_format(l->cx->arena, "checkpoint_format says %.*s", MC_FMT(format->s)).p, "remove is_marlin_format, which only old releases read");
 }
 

@@ -118,6 +118,6 @@ void mc_check_quant_state(mc_check *cx)
                                     (unsigned long long)m->data.a, (unsigned long long)m->data.b);
         mc_subject(out, m->name);
         if (out->n_subjects == 1 && m->parts[MC_PART_WEIGHT])
-            mc_because(cx, out, "stored", (mc_origin){ at->file, m->parts[MC_PART_WEIGHT]->name }, "%.*s", MC_FMT(mc_quant_shape(cx->arena, m->parts[MC_PART_WEIGHT])));
+            mc_because(cx, out, "stored", (mc_origin){ at->file, m->parts[MC_PART_WEIGHT]->name }, "%.*s", MC_FMT(mc_shape_text(cx->arena, m->parts[MC_PART_WEIGHT])));
     }
 }

@@ -44,7 +44,7 @@ static uint64_t dimension(const mc_arch *a, unsigned which, const char **key)
 bool mc_quant_padded(const mc_check *cx, const mc_module *m, const char **key, uint64_t *have, uint64_t *want, uint64_t *multiple)
 {
     const mc_arch *a = &cx->model->arch;
-    const linear  *l = mc_quant_packed(m) && m->in && m->out ? linear_of(m) : NULL;
+    const linear  *l = mc_module_packed(m) && m->in && m->out ? linear_of(m) : NULL;
     for (size_t i = 0; l && i < 2; i++) {
         const char *name;
         uint64_t    dim = dimension(a, i ? l->out : l->in, &name), shown = i ? m->out : m->in, times = dim ? rounded_up(shown, dim) : 0;
@@ -120,7 +120,7 @@ void mc_check_packed_transposed(mc_check *cx)
         const mc_tensor *w = m->parts[MC_PART_WEIGHT];
         if (!mc_quant_turned(m) || !w || w->rank != 2)
             continue;
-        mc_finding *out = mc_report(cx, w->file, "%.*s is %.*s, expected is [%llu, %llu]: packed along the wrong axis", MC_FMT(w->name), MC_FMT(mc_quant_shape(cx->arena, w)),
+        mc_finding *out = mc_report(cx, w->file, "%.*s is %.*s, expected is [%llu, %llu]: packed along the wrong axis", MC_FMT(w->name), MC_FMT(mc_shape_text(cx->arena, w)),
                                     (unsigned long long)m->out, (unsigned long long)m->in / 2);
         mc_subject(out, m->name);
     }

@@ -70,11 +70,6 @@ const mc_quant_facts *mc_quant_gather(mc_check *cx)
     return cx->memo = f;
 }
 
-bool mc_quant_packed(const mc_module *m)
-{
-    return m->layout != MC_Q_PLAIN && m->layout != MC_Q_RAW8;
-}
-
 bool mc_quant_excluded(const mc_quant_facts *f, const mc_module *m)
 {
     if (!f->claim || f->uniform || m->component != f->component || f->schemes[m - f->q->modules])
@@ -105,16 +100,3 @@ const mc_module *mc_quant_of(const mc_quant_facts *f, const mc_hit *h)
     return h->module < f->q->n_modules ? &f->q->modules[h->module] : NULL;
 }
 
-mc_str mc_quant_shape(mc_arena *a, const mc_tensor *t)
-{
-    mc_str s = MC_STR("[");
-    for (unsigned i = 0; i < t->rank; i++)
-        s = mc_format(a, "%.*s%s%llu", MC_FMT(s), i ? ", " : "", (unsigned long long)t->dims[i]);
-    return mc_format(a, "%.*s]", MC_FMT(s));
-}
-
-mc_str mc_quant_leaf(mc_str module)
-{
-    size_t dot = mc_str_rfind(module, '.');
-    return dot == SIZE_MAX ? module : mc_str_cut(module, dot + 1, module.n);
-}

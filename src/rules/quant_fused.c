@@ -17,7 +17,7 @@ static const fused_leaf leaves[] = {
 
 static part_kind kind_of(mc_str module)
 {
-    mc_str leaf = mc_quant_leaf(module);
+    mc_str leaf = mc_str_last(module);
     for (size_t i = 0; i < MC_COUNT(leaves); i++)
         if (mc_str_is(leaf, leaves[i].leaf))
             return leaves[i].kind;
@@ -92,7 +92,7 @@ static void put(groups *g, mc_str key, const mc_module *m, part_kind kind)
 static void place(groups *g, const mc_module *m)
 {
     part_kind kind = kind_of(m->name);
-    size_t    leaf = mc_quant_leaf(m->name).n, expert = experts_end(m->name);
+    size_t    leaf = mc_str_last(m->name).n, expert = experts_end(m->name);
     if (kind == FUSE_NONE)
         return;
     mc_str parent = mc_str_cut(m->name, 0, m->name.n - leaf);
@@ -101,7 +101,7 @@ static void place(groups *g, const mc_module *m)
     else if (kind <= FUSE_UP)
         put(g, mc_format(g->cx->arena, "%.*sgate_up", MC_FMT(parent)), m, kind);
     if (expert)
-        put(g, mc_format(g->cx->arena, "%.*s*.%.*s", MC_FMT(mc_str_cut(m->name, 0, expert)), MC_FMT(mc_quant_leaf(m->name))), m, kind);
+        put(g, mc_format(g->cx->arena, "%.*s*.%.*s", MC_FMT(mc_str_cut(m->name, 0, expert)), MC_FMT(mc_str_last(m->name))), m, kind);
 }
 
 /* Every part is there, and two of them differ. */
@@ -206,7 +206,7 @@ void mc_check_router(mc_check *cx)
         const mc_module *m = &f->q->modules[i];
         if (!(BIT(m->layout) & layouts) || m->out != (uint64_t)experts->v)
             continue;
-        mc_str leaf = mc_quant_leaf(m->name);
+        mc_str leaf = mc_str_last(m->name);
         if (!mc_str_is(leaf, "gate") && !mc_str_is(leaf, "router"))
             continue;
         mc_finding *out = mc_report(cx, MC_NONE, "the router %.*s is stored as %s: engines have no quantized router for it", MC_FMT(m->name), mc_layout_name(m->layout));

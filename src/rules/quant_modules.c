@@ -107,7 +107,7 @@ void mc_check_companion_missing(mc_check *cx)
     bool           declared = c.f->claim && ((c.f->layouts & asked) || c.f->bare);
     for (size_t i = 0; declared && ((c.f->layouts & MC_LAYOUT_BIT(MC_Q_RAW8)) || c.f->bare) && i < c.f->q->n_modules; i++) {
         const mc_tensor *w = c.f->q->modules[i].parts[MC_PART_WEIGHT];
-        if (mc_quant_packed(&c.f->q->modules[i]) && w && w->dtype < MOST_DTYPES)
+        if (mc_module_packed(&c.f->q->modules[i]) && w && w->dtype < MOST_DTYPES)
             c.scaled[w->dtype] = true;
     }
     for (size_t i = 0; (declared || c.f->missing) && i < c.f->q->n_modules; i++) {
@@ -148,7 +148,7 @@ static mc_finding *tell_shape(mc_check *cx, const mc_hit *v, size_t n)
     const mc_quant_facts *facts = mc_quant_gather(cx);
     const mc_module      *m = facts ? mc_quant_of(facts, v) : NULL;
     const mc_tensor      *scale = m ? m->parts[MC_PART_SCALE] : NULL;
-    mc_str                shape = scale ? mc_quant_shape(cx->arena, scale) : MC_STR("?");
+    mc_str                shape = scale ? mc_shape_text(cx->arena, scale) : MC_STR("?");
     mc_str                of = m && m->shape.tensor && v->what == m->shape.what ? m->shape.tensor->name : v->name;
     mc_str                first = n == 1 ? of : mc_format(cx->arena, "%zu modules are inconsistent: %.*s", n, MC_FMT(of));
     unsigned long long    a = v->a, b = v->b;
@@ -163,7 +163,7 @@ static mc_finding *tell_shape(mc_check *cx, const mc_hit *v, size_t n)
         f = mc_report(cx, v->file, "%.*s %s", MC_FMT(first), v->what);
     for (size_t i = 0; m && i < MC_N_PARTS; i++)
         if (m->parts[i] && i != MC_PART_BIAS && i != MC_PART_INPUT)
-            mc_because(cx, f, "stored", (mc_origin){ m->parts[i]->file, m->parts[i]->name }, "%.*s", MC_FMT(mc_quant_shape(cx->arena, m->parts[i])));
+            mc_because(cx, f, "stored", (mc_origin){ m->parts[i]->file, m->parts[i]->name }, "%.*s", MC_FMT(mc_shape_text(cx->arena, m->parts[i])));
     return f;
 }
 
@@ -182,7 +182,7 @@ void mc_check_companion_shape(mc_check *cx)
     for (size_t i = 0; asked && i < f->q->n_modules; i++) {
         const mc_module *m = &f->q->modules[i];
         uint64_t         want[2];
-        if (!mc_quant_packed(m) || mc_quant_turned(m) || narrow(cx, m))
+        if (!mc_module_packed(m) || mc_quant_turned(m) || narrow(cx, m))
             continue;
         const mc_scheme *s = mc_quant_scheme(f, m);
         if (m->shape.what)

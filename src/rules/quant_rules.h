@@ -30,15 +30,12 @@ typedef struct {
 } mc_quant_facts;
 
 const mc_quant_facts *mc_quant_gather(mc_check *cx);                        /* NULL: no modules, or out of memory */
-bool mc_quant_packed(const mc_module *m);                                   /* needs companions: neither plain nor raw F8 */
 bool mc_quant_bare(const mc_check *cx, const mc_module *m);                  /* a matrix of integers inside a layer, no layout: codes without scales */
 bool mc_quant_excluded(const mc_quant_facts *f, const mc_module *m);        /* by a list, or by an override that says so */
 const mc_scheme *mc_quant_scheme(const mc_quant_facts *f, const mc_module *m); /* NULL: no claim, excluded, or in doubt */
 bool mc_quant_method(const mc_quant_facts *f, const char *method);          /* the claim's canonical method */
 mc_hit mc_quant_hit(const mc_quant_facts *f, const mc_module *m, uint32_t file, const char *what, uint64_t a, uint64_t b);
 const mc_module *mc_quant_of(const mc_quant_facts *f, const mc_hit *h);     /* the module of a hit, NULL for MC_NONE */
-mc_str mc_quant_shape(mc_arena *a, const mc_tensor *t);                     /* "[128, 32]" */
-mc_str mc_quant_leaf(mc_str module);                                        /* "up_proj" */
 /* MC433 explains the module: a packed dimension is the configuration's, rounded up. have, want and m may be NULL. */
 bool mc_quant_padded(const mc_check *cx, const mc_module *m, const char **key, uint64_t *have, uint64_t *want, uint64_t *multiple);
 

@@ -64,7 +64,7 @@ void mc_check_activation_scale(mc_check *cx)
         if (!why || !inv->complete || inv->n_tensors == 0 || mc_quant_any_ends(inv, inputs, NULL) || mc_quant_any_contains(inv, quantizer))
             continue;
         for (size_t k = 0; k < m->quant->n_modules; k++)
-            packed += m->quant->modules[k].component == i && mc_quant_packed(&m->quant->modules[k]);
+            packed += m->quant->modules[k].component == i && mc_module_packed(&m->quant->modules[k]);
         if (packed == 0)
             continue; /* nothing is quantized at all: MC416, MC417 */
         if (c->status.known && mc_quant_name_eq(c->status.v, MC_STR("frozen")))
@@ -125,7 +125,7 @@ void mc_check_head_quantized(mc_check *cx)
     for (size_t i = 0; i < m->quant->n_modules; i++) {
         const mc_module *v = &m->quant->modules[i];
         const mc_claim  *c = v->cls == MC_CLS_HEAD ? mc_claim_of(m->quant, v->component) : NULL;
-        bool             skip = v->cls != MC_CLS_HEAD || !mc_quant_packed(v) || !v->parts[MC_PART_SCALE] || v->layout == MC_Q_GGML;
+        bool             skip = v->cls != MC_CLS_HEAD || !mc_module_packed(v) || !v->parts[MC_PART_SCALE] || v->layout == MC_Q_GGML;
         static const mc_layout own[] = { MC_Q_MLX, MC_Q_EXL2, MC_Q_EXL3 };
         for (size_t k = 0; k < MC_COUNT(own); k++)
             skip |= v->layout == own[k];

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static bool digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* ---- MC435 ---- */
 
 static size_t literal_head(const mc_pattern *p)
@@ -29,7 +24,7 @@ static bool begins(mc_str s, mc_str head)
 static bool careless(const mc_pattern *p, mc_str module)
 {
     size_t n = literal_head(p);
-    return n && n < module.n && digit(p->pattern.p[n - 1]) && digit(module.p[n]) && begins(module, mc_str_cut(p->pattern, 0, n));
+    return n && n < module.n && mc_is_digit(p->pattern.p[n - 1]) && mc_is_digit(module.p[n]) && begins(module, mc_str_cut(p->pattern, 0, n));
 }
 
 /* The entry names something that holds the module, not the module. */
@@ -51,7 +46,7 @@ static bool only_here(const mc_quant_facts *f, const mc_module *m)
 
 static bool owns_codes(const mc_module *m)
 {
-    return mc_quant_packed(m) && m->layout != MC_Q_GGML && (m->parts[MC_PART_SCALE] || m->parts[MC_PART_STATE] || m->parts[MC_PART_MAP]);
+    return mc_module_packed(m) && m->layout != MC_Q_GGML && (m->parts[MC_PART_SCALE] || m->parts[MC_PART_STATE] || m->parts[MC_PART_MAP]);
 }
 
 static mc_finding *tell_excluded(mc_check *cx, const mc_hit *v, size_t n)
@@ -69,7 +64,7 @@ static mc_finding *tell_excluded(mc_check *cx, const mc_hit *v, size_t n)
         mc_because(cx, out, "excluded by", verdict.excluded_by->from, "%.*s", MC_FMT(verdict.excluded_by->pattern));
     for (size_t i = 0; m && i <= MC_PART_SCALE; i++)
         if (m->parts[i])
-            mc_because(cx, out, "stored", (mc_origin){ m->parts[i]->file, m->parts[i]->name }, "%.*s", MC_FMT(mc_quant_shape(cx->arena, m->parts[i])));
+            mc_because(cx, out, "stored", (mc_origin){ m->parts[i]->file, m->parts[i]->name }, "%.*s", MC_FMT(mc_shape_text(cx->arena, m->parts[i])));
     return out;
 }
 
@@ -111,7 +106,7 @@ static bool left_alone(const mc_module *m)
     for (size_t i = 0; i < MC_COUNT(words); i++)
         if (mc_str_contains(m->name, words[i]))
             return true;
-    mc_str leaf = mc_quant_leaf(m->name);
+    mc_str leaf = mc_str_last(m->name);
     return mc_str_is(leaf, "gate") || mc_str_ends(leaf, "_gate") || mc_str_contains(leaf, "norm") || mc_str_contains(leaf, "head");
 }
 
@@ -140,7 +135,7 @@ static bool on_some_list(const mc_quant_facts *f, const mc_module *m)
 /* An entry that hits nothing and stands for a neighbour: an older name of this module, probably. */
 static const mc_pattern *neighbour_entry(const mc_claim *c, mc_str module)
 {
-    mc_str parent = mc_str_cut(module, 0, module.n - mc_quant_leaf(module).n);
+    mc_str parent = mc_str_cut(module, 0, module.n - mc_str_last(module).n);
     for (size_t i = 0; parent.n && i < c->n_excludes; i++) {
         const mc_pattern *p = &c->excludes[i];
         if (!p->hit && p->pattern.n > parent.n && begins(p->pattern, parent) && mc_str_find(mc_str_cut(p->pattern, parent.n, p->pattern.n), '.') == p->pattern.n - parent.n)
@@ -156,7 +151,7 @@ static bool counted(const plain *s, const mc_module *m, const mc_verdict *v)
         return true;
     if (!s->scoped)
         return false;
-    return m->cls == MC_CLS_MTP || mc_strset_find(&s->leaves, mc_quant_leaf(m->name)) != MC_NO_ID || neighbour_entry(s->f->claim, m->name);
+    return m->cls == MC_CLS_MTP || mc_strset_find(&s->leaves, mc_str_last(m->name)) != MC_NO_ID || neighbour_entry(s->f->claim, m->name);
 }
 
 static void report_plain(const plain *s, const mc_module *m, const mc_verdict *v)
@@ -173,7 +168,7 @@ static void report_plain(const plain *s, const mc_module *m, const mc_verdict *v
     if (near)
         mc_because(s->cx, out, "unmatched entry", near->from, "%.*s looks like an older name", MC_FMT(near->pattern));
     mc_because(s->cx, out, "stored", (mc_origin){ m->parts[MC_PART_WEIGHT]->file, m->parts[MC_PART_WEIGHT]->name }, "%.*s %.*s", MC_FMT(d->name),
-               MC_FMT(mc_quant_shape(s->cx->arena, m->parts[MC_PART_WEIGHT])));
+               MC_FMT(mc_shape_text(s->cx->arena, m->parts[MC_PART_WEIGHT])));
 }
 
 static bool gather_leaves(plain *s)
@@ -183,9 +178,9 @@ static bool gather_leaves(plain *s)
         return false;
     for (size_t i = 0; i < s->f->q->n_modules; i++) {
         const mc_module *m = &s->f->q->modules[i];
-        if (m->form != form && mc_quant_packed(m) && m->layer != MC_NONE && m->component == s->f->component)
-            (void)mc_strset_add(&s->leaves, mc_quant_leaf(m->name), NULL);
-        form = mc_quant_packed(m) ? m->form : form;
+        if (m->form != form && mc_module_packed(m) && m->layer != MC_NONE && m->component == s->f->component)
+            (void)mc_strset_add(&s->leaves, mc_str_last(m->name), NULL);
+        form = mc_module_packed(m) ? m->form : form;
     }
     return true;
 }

@@ -24,9 +24,8 @@ bool mc_quant_any_ends(const mc_inventory *inv, const char *const *endings, cons
 bool mc_quant_any_contains(const mc_inventory *inv, const char *const *words)
 {
     for (size_t i = 0; inv && i < inv->form_names.n; i++)
-        for (const char *const *w = words; *w; w++)
-            if (mc_str_contains(inv->forms[i].first->name, *w))
-                return true;
+        if (mc_str_contains_any(inv->forms[i].first->name, words))
+            return true;
     return false;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *const companions[] = { ".scales", ".qzeros", ".weight_scale", ".weight_scale_inv", ".weight_scale_2", ".weight_zero_point", ".g_idx", ".weight_g_idx" };
+static const char *const companions[] = { ".scales", ".qzeros", ".weight_scale", ".weight_scale_inv", ".weight_scale_2", ".weight_zero_point", ".g_idx", ".weight_g_idx", NULL };
 
 typedef struct {
     mc_check             *cx;
@@ -13,10 +13,7 @@ typedef struct {
 
 static bool companion(mc_str name)
 {
-    for (size_t i = 0; i < MC_COUNT(companions); i++)
-        if (mc_str_ends(name, companions[i]))
-            return true;
-    return false;
+    return mc_str_ends_any(name, companions);
 }
 
 /* The tensor of that name with another end. */
@@ -54,23 +51,15 @@ static void add(surplus *s, const mc_tensor *t, uint32_t module, const char *wha
 
 /* ---- companions of a kind that the scheme does not have ---- */
 
-static bool in_list(mc_str s, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (mc_str_is(s, list[i]))
-            return true;
-    return false;
-}
-
 static void of_module(surplus *s, const mc_module *m, bool compressed)
 {
-    static const char *const modes[] = { "mxfp4", "mxfp8", "nvfp4" };
+    static const char *const modes[] = { "mxfp4", "mxfp8", "nvfp4", NULL };
     const mc_scheme         *said = mc_quant_scheme(s->f, m);
     const mc_tensor         *zero = m->parts[MC_PART_ZERO], *index = m->parts[MC_PART_INDEX];
     uint32_t                 id = (uint32_t)(m - s->f->q->modules);
     if (!said)
         return;
-    if (m->layout == MC_Q_MLX && zero && said->format.known && in_list(said->format.v, modes, MC_COUNT(modes)))
+    if (m->layout == MC_Q_MLX && zero && said->format.known && mc_str_is_any(said->format.v, modes))
         add(s, zero, id, mlx_biases);
     if (compressed && zero && said->symmetric == MC_YES)
         add(s, zero, id, zero_point);
@@ -93,7 +82,7 @@ static void scales_of_plain(surplus *s)
     for (size_t i = 0; any && i < s->f->q->n_modules; i++) {
         const mc_module *m = &s->f->q->modules[i];
         const mc_tensor *w = m->parts[MC_PART_WEIGHT];
-        if (mc_quant_packed(m) || m->component != s->f->component || !w || w->rank < 2 || !half(s->cx, w))
+        if (mc_module_packed(m) || m->component != s->f->component || !w || w->rank < 2 || !half(s->cx, w))
             continue;
         const mc_tensor *scale = sibling(s->inv, w->name, "_scale_inv");
         if (scale)
@@ -109,7 +98,7 @@ void mc_check_companion_surplus(mc_check *cx)
     s.inv = &cx->model->components[s.f->component].inv;
     bool compressed = s.f->compressed;
     for (size_t i = 0; s.f->claim && (s.f->zero || s.f->index) && i < s.f->q->n_modules; i++)
-        if (mc_quant_packed(&s.f->q->modules[i]) && (s.f->q->modules[i].parts[MC_PART_ZERO] || s.f->q->modules[i].parts[MC_PART_INDEX]))
+        if (mc_module_packed(&s.f->q->modules[i]) && (s.f->q->modules[i].parts[MC_PART_ZERO] || s.f->q->modules[i].parts[MC_PART_INDEX]))
             of_module(&s, &s.f->q->modules[i], compressed);
     for (size_t i = 0; i < s.f->q->n_orphans; i++)
         if (companion(s.f->q->orphans[i]->name))

@@ -70,11 +70,8 @@ enum { MAX_PARTS = 32 };
 /* A text encoder or image decoder that single-file checkpoints carry beside the main component. */
 static bool bundled(mc_str prefix)
 {
-    static const char *const names[] = { "text_encoder", "text_model", "vae", "first_stage_model", "cond_stage_model", "conditioner", "clip", "t5" };
-    for (size_t i = 0; i < MC_COUNT(names); i++)
-        if (mc_str_starts(prefix, names[i]))
-            return true;
-    return false;
+    static const char *const names[] = { "text_encoder", "text_model", "vae", "first_stage_model", "cond_stage_model", "conditioner", "clip", "t5", NULL };
+    return mc_str_starts_any(prefix, names);
 }
 
 static part *part_of(part *parts, size_t *n, mc_str name)

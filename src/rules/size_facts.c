@@ -78,27 +78,6 @@ static bool starts_with(mc_str s, mc_str prefix)
     return prefix.n && s.n >= prefix.n && memcmp(s.p, prefix.p, prefix.n) == 0;
 }
 
-/* The part of `path` between dots that begins at *at; false at the end. */
-static bool next_part(mc_str path, size_t *at, mc_str *part)
-{
-    if (*at >= path.n)
-        return false;
-    mc_str rest = mc_str_cut(path, *at, path.n);
-    *part = mc_str_cut(rest, 0, mc_str_find(rest, '.'));
-    *at += part->n + 1;
-    return true;
-}
-
-static bool has_part(mc_str path, const char *const *words, size_t n)
-{
-    mc_str part;
-    for (size_t at = 0; next_part(path, &at, &part);)
-        for (size_t i = 0; i < n; i++)
-            if (mc_str_is(part, words[i]))
-                return true;
-    return false;
-}
-
 /* A stack of text decoder layers: named so, and not of a tower, an encoder or a draft. */
 static bool decoder_stack(mc_str prefix)
 {
@@ -140,10 +119,9 @@ static unsigned part_has(mc_str part)
 
 static unsigned tail_has(mc_str tail)
 {
-    mc_str   part;
     unsigned has = 0;
-    for (size_t at = 0; next_part(tail, &at, &part);)
-        has |= part_has(part);
+    for (mc_str rest = tail; rest.n;)
+        has |= part_has(mc_name_part(&rest));
     if (mc_str_contains(tail, "attn.c_proj"))
         has = (has & ~(unsigned)MC_HAS_DOWN) | MC_HAS_O;
     return has;
@@ -151,11 +129,8 @@ static unsigned tail_has(mc_str tail)
 
 static bool tail_mtp(mc_str tail)
 {
-    static const char *const marks[] = { "eh_proj", "enorm", "hnorm", "nextn", "mtp", "shared_head" };
-    for (size_t i = 0; i < MC_COUNT(marks); i++)
-        if (mc_str_contains(tail, marks[i]))
-            return true;
-    return false;
+    static const char *const marks[] = { "eh_proj", "enorm", "hnorm", "nextn", "mtp", "shared_head", NULL };
+    return mc_str_contains_any(tail, marks);
 }
 
 /* ---- the pass ---- */
@@ -291,14 +266,14 @@ static bool near(uint64_t d, uint64_t vocab)
 /* A tensor outside the layers; `path` is its name up to the first number. */
 static void see_outside(pass *p, const mc_tensor *t, mc_str path)
 {
-    static const char *const embeddings[] = { "embed_tokens", "embed_in", "wte", "tok_embeddings", "word_embeddings", "token_embd", "shared", "emb", "embedding", "embeddings" };
-    static const char *const heads[] = { "lm_head", "output", "embed_out", "head", "score", "classifier", "output_layer", "ff_out", "logits", "output_projection" };
-    static const char *const drafts[] = { "d2t", "t2d", "midlayer", "medusa_head" };
-    if (has_part(path, drafts, MC_COUNT(drafts)) || mc_str_is(t->name, "fc.weight") || mc_str_is(t->name, "model.fc.weight"))
+    static const char *const embeddings[] = { "embed_tokens", "embed_in", "wte", "tok_embeddings", "word_embeddings", "token_embd", "shared", "emb", "embedding", "embeddings", NULL };
+    static const char *const heads[] = { "lm_head", "output", "embed_out", "head", "score", "classifier", "output_layer", "ff_out", "logits", "output_projection", NULL };
+    static const char *const drafts[] = { "d2t", "t2d", "midlayer", "medusa_head", NULL };
+    if (mc_name_has_part(path, drafts) || mc_str_is(t->name, "fc.weight") || mc_str_is(t->name, "model.fc.weight"))
         p->f->draft = true;
-    if (has_part(path, embeddings, MC_COUNT(embeddings))) {
+    if (mc_name_has_part(path, embeddings)) {
         p->f->embedding = true;
-    } else if (has_part(path, heads, MC_COUNT(heads))) {
+    } else if (mc_name_has_part(path, heads)) {
         p->f->head = true;
     } else if (t->rank >= 2 && path.n == t->name.n) {
         for (unsigned i = 0; i < t->rank; i++)

@@ -138,10 +138,9 @@ void mc_check_layers_extra(mc_check *cx)
     const mc_size_facts *f = mc_size_gather(cx);
     mc_finding          *out = NULL;
     uint64_t             count;
-    bool                 both;
     if (!f || m->format != MC_FMT_SAFETENSORS || f->decoder == MC_NONE || f->draft || !stated_layers(m, &count) || announces_mtp(m))
         return;
-    if ((m->kind != MC_KIND_CAUSAL_LM && m->kind != MC_KIND_VISION_LANGUAGE) || (mc_as_bool(mc_get(mc_model_config(m), "is_encoder_decoder"), &both) && both))
+    if ((m->kind != MC_KIND_CAUSAL_LM && m->kind != MC_KIND_VISION_LANGUAGE) || mc_flag(mc_model_config(m), "is_encoder_decoder"))
         return;
     for (size_t i = 0; i < f->n_layers; i++) {
         const mc_layer *l = &f->layers[i];

@@ -35,12 +35,6 @@ typedef struct {
     const mc_tensor     *last;  /* reported last: a tensor counts once */
 } judge;
 
-static bool plain(const mc_check *cx, const mc_tensor *t)
-{
-    const mc_dtype *d = mc_kb_dtype(cx->kb, t->dtype);
-    return d && (mc_dtype_is_float(d, 16) || mc_dtype_is_float(d, 32) || mc_dtype_is_float(d, 64));
-}
-
 /* Quantizers pad matrices up to a multiple; another rule's business. Vocabulary rows are not excused. */
 static bool padded(uint64_t have, uint64_t want)
 {
@@ -124,7 +118,7 @@ static void ask(judge *j, mc_str prefix, const demand *d)
     if (!dim->known || ckd_mul(&want, dim->v, (uint64_t)d->times))
         return;
     const mc_tensor *t = named(j, prefix, d->tail);
-    if (!t || t->rank != d->rank || !plain(j->cx, t))
+    if (!t || t->rank != d->rank || !mc_dtype_is_plain(mc_kb_dtype(j->cx->kb, t->dtype)))
         return;
     uint64_t have = t->dims[d->axis];
     bool     transposed = d->rank == 2 && d->dim != VOCAB && d->dim != EXPERTS && t->dims[1 - d->axis] == want;

@@ -24,15 +24,6 @@ static uint32_t id_of(const mc_check *cx, const mc_file *f)
     return (uint32_t)(f - cx->model->files);
 }
 
-/* "[4096, 1024]" */
-static mc_str shape_text(mc_check *cx, const mc_tensor *t)
-{
-    mc_str s = MC_STR("[");
-    for (unsigned i = 0; i < t->rank; i++)
-        s = mc_format(cx->arena, "%.*s%s%llu", MC_FMT(s), i ? ", " : "", (unsigned long long)t->dims[i]);
-    return mc_format(cx->arena, "%.*s]", MC_FMT(s));
-}
-
 static void header_length(mc_check *cx)
 {
     const mc_file *f;
@@ -119,7 +110,7 @@ static void shape_bytes(mc_check *cx)
             continue;
         const mc_tensor *t = &f->tensors[d->tensor];
         const mc_dtype  *type = mc_kb_dtype(cx->kb, t->dtype);
-        mc_str           shape = shape_text(cx, t), name = type ? type->name : MC_STR("");
+        mc_str           shape = mc_shape_text(cx->arena, t), name = type ? type->name : MC_STR("");
         unsigned long long need = d->a, have = d->b;
         mc_finding *out;
         if (t->overflow || need == 0)

@@ -10,12 +10,6 @@ typedef struct { bool known; uint64_t rows, all, other; mc_str name; uint32_t fi
 
 enum { MAX_TABLES = 16 };
 
-static bool plain(const mc_check *cx, const mc_tensor *t)
-{
-    const mc_dtype *d = mc_kb_dtype(cx->kb, t->dtype);
-    return mc_dtype_is_float(d, 16) || mc_dtype_is_float(d, 32) || mc_dtype_is_float(d, 64);
-}
-
 /* The module that a table belongs to, "" if the tensor is no part of an input embedding. */
 static mc_str table_of(mc_str name, bool *part)
 {
@@ -29,14 +23,9 @@ static mc_str table_of(mc_str name, bool *part)
 /* Perhaps a table too, under a name of its own: text_embedding, codec_embed. Ids below its rows are not judged. */
 static bool other_table(const mc_tensor *t)
 {
-    static const char *const no[] = { "pos", "patch", "type", "time", "class", "label" };
-    mc_str last = mc_name_module(t->name);
-    size_t dot = mc_str_rfind(last, '.');
-    last = dot == SIZE_MAX ? last : mc_str_cut(last, dot + 1, last.n);
-    for (size_t i = 0; i < MC_COUNT(no); i++)
-        if (mc_str_contains(last, no[i]))
-            return false;
-    return t->rank == 2 && mc_str_contains(last, "emb");
+    static const char *const no[] = { "pos", "patch", "type", "time", "class", "label", NULL };
+    mc_str last = mc_str_last(mc_name_module(t->name));
+    return t->rank == 2 && mc_str_contains(last, "emb") && !mc_str_contains_any(last, no);
 }
 
 /* Adds a tensor to the table of its module; false when there are more tables than anyone has. */
@@ -64,7 +53,7 @@ static bool see_table(const mc_check *cx, const mc_inventory *inv, const mc_tens
             out->other = t->dims[0];
         return true;
     }
-    if (!mc_names_tower(module) && !plain(cx, t))
+    if (!mc_names_tower(module) && !mc_dtype_is_plain(mc_kb_dtype(cx->kb, t->dtype)))
         return false; /* packed: its rows are not what is stored */
     return t->rank != 2 || (!(part && !inv->complete) && add_rows(out->v, &out->n, module, t));
 }
@@ -113,11 +102,8 @@ static bool is_token_key(mc_str key)
 /* Keys of the text itself; all others may be placeholders of images or sound, with a table of their own. */
 static bool is_text_key(mc_str key)
 {
-    static const char *const words[] = { "bos_", "eos_", "pad_", "decoder_start_", "unk_", "sep_", "cls_", "mask_" };
-    for (size_t i = 0; i < MC_COUNT(words); i++)
-        if (mc_str_starts(key, words[i]))
-            return true;
-    return false;
+    static const char *const words[] = { "bos_", "eos_", "pad_", "decoder_start_", "unk_", "sep_", "cls_", "mask_", NULL };
+    return mc_str_starts_any(key, words);
 }
 
 /* The smallest vocab_offset of the configuration: ids from there on belong to tables of other modalities. */
@@ -268,16 +254,15 @@ static const mc_value *stop_ids(const mc_model *m, const mc_doc **from, mc_str *
 /* Ids of a model that is never asked to generate (CLIP, encoders, sentence embeddings) are leftovers of its base class. */
 static bool generates(const mc_model *m)
 {
-    static const char *const ends[] = { "ForCausalLM", "ForConditionalGeneration", "LMHeadModel" };
+    static const char *const ends[] = { "ForCausalLM", "ForConditionalGeneration", "LMHeadModel", NULL };
     const mc_value *a = mc_get(mc_model_config(m), "architectures"), *v;
     if (m->kind == MC_KIND_SENTENCE || mc_model_doc(m, 0, MC_ROLE_MODULES))
         return false;
     if (mc_model_doc(m, 0, MC_ROLE_GENERATION) || !mc_is(a, MC_ARRAY))
         return true;
     for (size_t i = 0; (v = mc_item(a, i)); i++)
-        for (size_t e = 0; e < MC_COUNT(ends); e++)
-            if (mc_str_ends(mc_as_str(v), ends[e]))
-                return true;
+        if (mc_str_ends_any(mc_as_str(v), ends))
+            return true;
     return false;
 }
 

@@ -5,12 +5,6 @@
 
 /* ---- which method ---- */
 
-static bool on(const mc_value *block, const char *key)
-{
-    bool b;
-    return mc_as_bool(mc_get(block, key), &b) && b;
-}
-
 static bool has(const mc_value *block, const char *const *keys)
 {
     for (; *keys; keys++)
@@ -58,7 +52,7 @@ static void find_method(mc_claimant *x, mc_role role)
     }
     mc_cl_text(&c->raw_method, stated, mc_cl_from_str(x, key));
     mc_str name = stated.n ? stated : derived(c->block, c->at, role);
-    if (on(c->block, "load_in_4bit") || on(c->block, "load_in_8bit") || on(c->block, "_load_in_4bit") || on(c->block, "_load_in_8bit"))
+    if (mc_flag(c->block, "load_in_4bit") || mc_flag(c->block, "load_in_8bit") || mc_flag(c->block, "_load_in_4bit") || mc_flag(c->block, "_load_in_8bit"))
         name = MC_STR("bitsandbytes"); /* whatever quant_method says: transformers, quantizers/auto.py */
     x->method = mc_kb_quant_method(x->kb, name);
     c->known_method = x->method != NULL;

@@ -56,7 +56,7 @@ static mc_str plain_type(mc_claimant *x, mc_str s)
     size_t  n = 0;
     for (size_t i = 0; p && i < s.n; i++)
         if (s.p[i] != '_')
-            p[n++] = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32) : s.p[i];
+            p[n++] = mc_to_lower(s.p[i]);
     mc_str out = { p, n };
     return mc_str_ends(out, "config") ? mc_str_cut(out, 0, n - 6) : out;
 }

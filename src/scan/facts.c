@@ -268,9 +268,7 @@ static mc_fact list_suffixes(const mc_model_facts *f)
     if (!inv || !inv->names.n || !inv->complete || !mc_strset_init(&seen, f->a, 64))
         return MC_FACT_NONE;
     for (size_t i = 0; i < inv->form_names.n; i++) {
-        mc_str name = inv->forms[i].first->name;
-        size_t dot = mc_str_rfind(name, '.');
-        (void)mc_strset_add(&seen, dot == SIZE_MAX ? name : mc_str_cut(name, dot + 1, name.n), NULL);
+        (void)mc_strset_add(&seen, mc_str_last(inv->forms[i].first->name), NULL);
     }
     return mc_fact_texts(f->a, seen.keys, seen.n);
 }

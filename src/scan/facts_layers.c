@@ -6,14 +6,6 @@
 
 #include "kb/kb.h"
 
-#include <string.h>
-
-static mc_str leaf_of(mc_str module)
-{
-    size_t dot = mc_str_rfind(module, '.');
-    return dot == SIZE_MAX ? module : mc_str_cut(module, dot + 1, module.n);
-}
-
 /* ---- gathering ---- */
 
 typedef enum { ROLE_NONE, ROLE_ROW, ROLE_COLUMN } role;
@@ -29,11 +21,6 @@ static role role_of(mc_span table, mc_str leaf)
         rest = mc_str_cut(rest, end + 1, rest.n);
     }
     return ROLE_NONE;
-}
-
-static bool packed(const mc_module *m)
-{
-    return m->layout != MC_Q_PLAIN && m->layout != MC_Q_RAW8;
 }
 
 static bool is_matrix(const mc_module *m)
@@ -78,7 +65,7 @@ static bool alike(const mc_module *a, const mc_module *b)
 
 static void put(groups *g, const mc_module *m)
 {
-    mc_str leaf = leaf_of(m->name);
+    mc_str leaf = mc_str_last(m->name);
     int    kind = kind_of(leaf);
     bool   added;
     if (kind < 0)
@@ -131,8 +118,8 @@ static void gather_layers(const mc_model_facts *f, mc_facts_lazy *out)
     for (size_t i = 0; out->linears && out->experts && out->ends && i < q->n_modules; i++) {
         const mc_module *m = &q->modules[i];
         bool             end = m->cls == MC_CLS_EMBEDDING || m->cls == MC_CLS_HEAD;
-        if (is_matrix(m) && (end || !q->n_packed || packed(m)))
-            place(out, m, m->cls == MC_CLS_EXPERTS ? ROLE_NONE : role_of(table, leaf_of(m->name)));
+        if (is_matrix(m) && (end || !q->n_packed || mc_module_packed(m)))
+            place(out, m, m->cls == MC_CLS_EXPERTS ? ROLE_NONE : role_of(table, mc_str_last(m->name)));
     }
 }
 
@@ -181,7 +168,7 @@ static mc_fact number(uint64_t v)
 static uint64_t ranks(const mc_model_facts *f, const mc_linear *l, bool out)
 {
     const mc_int *kv = &f->m->arch.kv_heads;
-    mc_str        leaf = leaf_of(l->m->name);
+    mc_str        leaf = mc_str_last(l->m->name);
     if (out && (mc_str_is(leaf, "k_proj") || mc_str_is(leaf, "v_proj")) && kv->known && kv->v > 0 && kv->v < f->tp && f->tp % kv->v == 0)
         return (uint64_t)kv->v;
     return (uint64_t)f->tp;
@@ -204,7 +191,7 @@ static uint64_t group_of(const mc_model_facts *f, const mc_module *m)
 {
     if (m->grain == MC_GRAIN_GROUP && m->group)
         return m->group;
-    return packed(m) && f->claim && f->claim->base.group.known && f->claim->base.group.v > 0 && m->grain != MC_GRAIN_CHANNEL ? (uint64_t)f->claim->base.group.v : 0;
+    return mc_module_packed(m) && f->claim && f->claim->base.group.known && f->claim->base.group.v > 0 && m->grain != MC_GRAIN_CHANNEL ? (uint64_t)f->claim->base.group.v : 0;
 }
 
 static uint64_t block_of(const mc_model_facts *f, const mc_module *m, bool rows)
@@ -213,14 +200,14 @@ static uint64_t block_of(const mc_model_facts *f, const mc_module *m, bool rows)
     if (m->grain == MC_GRAIN_BLOCK && m->block[rows ? 0 : 1])
         return m->block[rows ? 0 : 1];
     const mc_int *v = !s ? NULL : rows ? &s->block_rows : &s->block_cols;
-    return packed(m) && v && v->known && v->v > 0 ? (uint64_t)v->v : 0;
+    return mc_module_packed(m) && v && v->known && v->v > 0 ? (uint64_t)v->v : 0;
 }
 
 /* 32 / bits, where that is whole. */
 static uint64_t pack_of(const mc_module *m)
 {
     static const unsigned widths[] = { 1, 2, 4, 8, 16, 32 };
-    for (size_t i = 0; m->bits_certain && packed(m) && i < MC_COUNT(widths); i++)
+    for (size_t i = 0; m->bits_certain && mc_module_packed(m) && i < MC_COUNT(widths); i++)
         if (m->bits >= widths[i] && m->bits <= widths[i])
             return 32 / widths[i];
     return 0;
@@ -235,7 +222,7 @@ static mc_fact remainder_of(const mc_model_facts *f, const mc_linear *l, mc_str 
         return mc_fact_null(); /* a fact of the other role */
     if (mc_str_u64(by, &divisor))
         return rest(n, divisor);
-    if (!packed(l->m))
+    if (!mc_module_packed(l->m))
         return mc_fact_null();
     if (mc_str_is(by, "group"))
         return rest(n, group_of(f, l->m));
@@ -282,7 +269,7 @@ static bool has_dense_mlp(const mc_model_facts *f)
     mc_span         table = mc_embedded_find("layer-roles.tsv");
     for (size_t i = 0; q && n->known && i < q->n_modules; i++) {
         const mc_module *m = &q->modules[i];
-        if (m->cls == MC_CLS_MLP && m->layer != MC_NONE && m->in == (uint64_t)n->v && is_matrix(m) && role_of(table, leaf_of(m->name)) == ROLE_ROW)
+        if (m->cls == MC_CLS_MLP && m->layer != MC_NONE && m->in == (uint64_t)n->v && is_matrix(m) && role_of(table, mc_str_last(m->name)) == ROLE_ROW)
             return true;
     }
     return false;

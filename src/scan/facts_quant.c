@@ -3,15 +3,6 @@
 
 /* ---- the block ---- */
 
-/* As written, in lower case: every framework folds it. */
-static mc_str lower(mc_arena *a, mc_str s)
-{
-    char *p = mc_alloc(a, s.n + 1, 1);
-    for (size_t i = 0; p && i < s.n; i++)
-        p[i] = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + ('a' - 'A')) : s.p[i];
-    return p ? (mc_str){ p, s.n } : s;
-}
-
 /* bitsandbytes: flags decide over the name. Blocks and side files that state no method go by what they are. */
 static mc_fact method(const mc_model_facts *f)
 {
@@ -20,7 +11,7 @@ static mc_fact method(const mc_model_facts *f)
     if (!f->claim)
         return f->config || f->m->quant ? mc_fact_null() : MC_FACT_NONE;
     if (f->claim->raw_method.known && f->claim->raw_method.v.n && !mc_str_is(f->claim->method, "bitsandbytes"))
-        return mc_fact_text(lower(f->a, f->claim->raw_method.v));
+        return mc_fact_text(mc_str_lower(f->a, f->claim->raw_method.v)); /* every framework folds it */
     return f->claim->method.n ? mc_fact_text(f->claim->method) : MC_FACT_NONE;
 }
 
@@ -29,7 +20,7 @@ static mc_str upper(mc_arena *a, mc_str s)
 {
     char *p = mc_alloc(a, s.n + 1, 1);
     for (size_t i = 0; p && i < s.n; i++)
-        p[i] = s.p[i] >= 'a' && s.p[i] <= 'z' ? (char)(s.p[i] - ('a' - 'A')) : s.p[i];
+        p[i] = mc_to_upper(s.p[i]);
     return p ? (mc_str){ p, s.n } : s;
 }
 

@@ -39,8 +39,7 @@ static sums add_up(const mc_model *m, const mc_kb *kb)
 
 static bool plain_matrix(const mc_kb *kb, const mc_tensor *t)
 {
-    const mc_dtype *d = mc_kb_dtype(kb, t->dtype);
-    return t->rank == 2 && (mc_dtype_is_float(d, 16) || mc_dtype_is_float(d, 32) || mc_dtype_is_float(d, 64));
+    return t->rank == 2 && mc_dtype_is_plain(mc_kb_dtype(kb, t->dtype));
 }
 
 /* Embeddings of prediction layers, of position and of other towers carry the same words. */

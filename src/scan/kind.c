@@ -3,22 +3,6 @@
 #include "model/gguf.h"
 #include "scan/infer.h"
 
-static bool ends_in_any(mc_str s, const char *const *words)
-{
-    for (; *words; words++)
-        if (mc_str_ends(s, *words))
-            return true;
-    return false;
-}
-
-static bool contains_any(mc_str s, const char *const *words)
-{
-    for (; *words; words++)
-        if (mc_str_contains(s, *words))
-            return true;
-    return false;
-}
-
 static const mc_set *read_set(const mc_model *m)
 {
     return m->components[0].set == MC_NONE ? NULL : &m->sets[m->components[0].set];
@@ -60,15 +44,14 @@ static bool has_tower(const mc_model *m)
     }
     const mc_inventory *inv = &m->components[0].inv;
     for (size_t i = 0; i < inv->form_names.n; i++)
-        if (contains_any(inv->forms[i].first->name, words))
+        if (mc_str_contains_any(inv->forms[i].first->name, words))
             return true;
     return false;
 }
 
 static bool decoder_flag(const mc_model *m, const char *key)
 {
-    bool b;
-    return mc_as_bool(mc_get(mc_model_config(m), key), &b) && b;
+    return mc_flag(mc_model_config(m), key);
 }
 
 static mc_kind of_class(const mc_model *m, mc_kb *kb)
@@ -79,13 +62,13 @@ static mc_kind of_class(const mc_model *m, mc_kb *kb)
     mc_str                   name = m->arch.name.v;
     const mc_value          *family = mc_kb_family(kb, false, m->arch.model_type.v);
     bool                     known = family != NULL;
-    if (contains_any(name, drafts))
+    if (mc_str_contains_any(name, drafts))
         return MC_KIND_DRAFT;
     if (mc_family_is(family, "cache", "none") && !decoder_flag(m, "is_decoder"))
         return MC_KIND_ENCODER;
-    if (ends_in_any(name, tasks))
+    if (mc_str_ends_any(name, tasks))
         return MC_KIND_OTHER;
-    bool generates = ends_in_any(name, lm) || mc_str_ends(name, "ForConditionalGeneration") || known;
+    bool generates = mc_str_ends_any(name, lm) || mc_str_ends(name, "ForConditionalGeneration") || known;
     if (generates && has_tower(m))
         return MC_KIND_VISION_LANGUAGE;
     if (decoder_flag(m, "is_encoder_decoder") || mc_family_is(family, "attention", "encoder-decoder"))

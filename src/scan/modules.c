@@ -146,16 +146,12 @@ static mc_module *begin_module(build *b, mc_tensor *t, mc_str name)
 
 /* ---- all modules of one inventory ---- */
 
-static bool same_shape(const mc_tensor *x, const mc_tensor *y)
+/* NULL is like NULL. */
+static bool alike(const mc_tensor *x, const mc_tensor *y)
 {
     if (!x || !y)
         return x == y;
-    if (x->dtype != y->dtype || x->rank != y->rank || x->overflow != y->overflow || mc_tensor_bytes(x) != mc_tensor_bytes(y))
-        return false;
-    for (unsigned i = 0; i < x->rank; i++)
-        if (x->dims[i] != y->dims[i])
-            return false;
-    return true;
+    return x->dtype == y->dtype && x->overflow == y->overflow && mc_tensor_bytes(x) == mc_tensor_bytes(y) && mc_same_shape(x, y);
 }
 
 /* Most modules repeat the one of their form before them: what shapes tell is the same. */
@@ -164,7 +160,7 @@ static void fill_like(build *b, mc_module *q, form_info *f)
     const mc_module *like = f->last;
     bool             same = like && like->layout == q->layout && !like->missing.what && !like->shape.what && like->in_witness.n == 0 && like->bits_certain && !like->transposed;
     for (size_t i = 0; same && i < MC_N_PARTS; i++)
-        same = same_shape(like->parts[i], q->parts[i]);
+        same = alike(like->parts[i], q->parts[i]);
     f->last = q;
     if (!same) {
         mc_fill_module(&b->p, q, NULL, 0);

@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-static bool leaf_is(mc_str leaf, const char *const *words)
-{
-    for (; *words; words++)
-        if (mc_str_is(leaf, *words))
-            return true;
-    return false;
-}
-
 /* a.b.c -> a.b; "" at the end. */
 static mc_str parent(mc_str path)
 {
@@ -132,16 +124,15 @@ uint64_t mc_in_witness(const mc_pack *p, const mc_module *q, mc_str *who)
     static const char *const of_inner[] = { "down_proj", "w2", "fc2", NULL };
     static const char *const of_heads[] = { "o_proj", "wo", NULL };
     static const char *const q_norm[] = { ".q_a_layernorm.weight", NULL }, *const kv_norm[] = { ".kv_a_layernorm.weight", NULL };
-    size_t dot = mc_str_rfind(q->name, '.');
-    mc_str leaf = dot == SIZE_MAX ? q->name : mc_str_cut(q->name, dot + 1, q->name.n);
+    mc_str leaf = mc_str_last(q->name);
     *who = MC_STR("");
     if (q->cls == MC_CLS_VISION)
         return 0;
-    if (leaf_is(leaf, of_hidden))
+    if (mc_str_is_any(leaf, of_hidden))
         return hidden(p, q, who);
-    if (leaf_is(leaf, of_inner))
+    if (mc_str_is_any(leaf, of_inner))
         return inner(p, q, who);
-    if (leaf_is(leaf, of_heads))
+    if (mc_str_is_any(leaf, of_heads))
         return heads_wide(p, who);
     if (mc_str_is(leaf, "q_b_proj"))
         return vector_beside(p, parent(q->name), q_norm, who);

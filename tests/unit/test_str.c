@@ -97,11 +97,66 @@ static void globs_in_linear_time(void **state)
     assert_false(mc_glob(S(pattern), S(text)));
 }
 
+static void finds_words(void **state)
+{
+    (void)state;
+    static const char *const words[] = { "gate", "up_", NULL }, *const none[] = { NULL };
+    assert_true(mc_str_is_any(MC_STR("gate"), words));
+    assert_false(mc_str_is_any(MC_STR("gate_"), words));
+    assert_true(mc_str_starts_any(MC_STR("up_proj"), words));
+    assert_false(mc_str_starts_any(MC_STR("an up_"), words));
+    assert_true(mc_str_ends_any(MC_STR("mlp.gate"), words));
+    assert_false(mc_str_ends_any(MC_STR("gated"), words));
+    assert_true(mc_str_contains_any(MC_STR("a.up_.b"), words));
+    assert_false(mc_str_contains_any(MC_STR("a.UP_.b"), words));
+    assert_true(mc_str_contains_any_nocase(MC_STR("a.UP_.b"), words));
+    assert_false(mc_str_contains_any_nocase(MC_STR("down"), words));
+    assert_false(mc_str_is_any(MC_STR(""), none));
+}
+
+static void takes_last_parts(void **state)
+{
+    (void)state;
+    assert_true(mc_str_is(mc_str_last(MC_STR("model.layers.0.up_proj")), "up_proj"));
+    assert_true(mc_str_is(mc_str_last(MC_STR("weight")), "weight"));
+    assert_true(mc_str_is(mc_str_last(MC_STR("weight.")), ""));
+    assert_true(mc_str_is(mc_str_last(MC_STR("")), ""));
+}
+
+static void folds_ascii_only(void **state)
+{
+    (void)state;
+    mc_arena a;
+    mc_arena_init(&a, 1 << 16);
+    assert_true(mc_str_is(mc_str_lower(&a, MC_STR("NVFP4_@[`{\xC3\x84")), "nvfp4_@[`{\xC3\x84"));
+    assert_int_equal(mc_to_upper('z'), 'Z');
+    assert_int_equal(mc_to_upper('{'), '{');
+    assert_int_equal(mc_to_lower('['), '[');
+    mc_arena_free(&a);
+}
+
+static void remembers_overflow(void **state)
+{
+    (void)state;
+    bool over = false;
+    assert_int_equal(mc_mul(&over, 1u << 16, 1u << 16), UINT64_C(1) << 32);
+    assert_int_equal(mc_add(&over, UINT64_MAX, 0), UINT64_MAX);
+    assert_false(over);
+    assert_int_equal(mc_add(&over, UINT64_MAX, 1), 0);
+    assert_true(over);
+    assert_int_equal(mc_mul(&over, 2, 3), 6);
+    assert_true(over); /* stays */
+    over = false;
+    assert_int_equal(mc_mul(&over, UINT64_C(1) << 32, UINT64_C(1) << 32), 0);
+    assert_true(over);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares), cmocka_unit_test(cuts),  cmocka_unit_test(reads_numbers),
         cmocka_unit_test(knows_utf8), cmocka_unit_test(globs), cmocka_unit_test(globs_in_linear_time),
+        cmocka_unit_test(finds_words), cmocka_unit_test(takes_last_parts), cmocka_unit_test(folds_ascii_only), cmocka_unit_test(remembers_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Tensor names: buffers, modules, embeddings, heads, layers. */
+/* Tensor names: buffers, modules, embeddings, heads, layers, parts; and shapes. */
 #include "model/model.h"
 
 #include <setjmp.h>
@@ -58,8 +58,35 @@ static void modules(void **state)
     assert_false(mc_name_layer(MC_STR("model.norm.weight"), &layer));
 }
 
+static void parts(void **state)
+{
+    (void)state;
+    static const char *const words[] = { "layers", "h", NULL };
+    mc_str rest = MC_STR("model.layers.");
+    assert_true(mc_str_is(mc_name_part(&rest), "model") && mc_str_is(rest, "layers."));
+    assert_true(mc_str_is(mc_name_part(&rest), "layers") && rest.n == 0);
+    assert_true(mc_name_has_part(MC_STR("transformer.h.0"), words));
+    assert_false(mc_name_has_part(MC_STR("transformer.ch.layers0"), words));
+    assert_false(mc_name_has_part(MC_STR(""), words));
+}
+
+static void shapes(void **state)
+{
+    (void)state;
+    mc_arena  a;
+    const uint64_t wide[] = { 4096, 1024 }, other[] = { 4096, 1025 };
+    mc_tensor x = { .rank = 2, .dims = wide }, y = { .rank = 1, .dims = wide }, z = { .rank = 2, .dims = other }, scalar = { .rank = 0 };
+    mc_arena_init(&a, 1 << 16);
+    assert_true(mc_str_is(mc_shape_text(&a, &x), "[4096, 1024]"));
+    assert_true(mc_str_is(mc_shape_text(&a, &scalar), "[]"));
+    assert_true(mc_same_shape(&x, &x) && mc_same_shape(&scalar, &scalar));
+    assert_false(mc_same_shape(&x, &y));
+    assert_false(mc_same_shape(&x, &z));
+    mc_arena_free(&a);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(buffers), cmocka_unit_test(ends), cmocka_unit_test(modules) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(buffers), cmocka_unit_test(ends), cmocka_unit_test(modules), cmocka_unit_test(parts), cmocka_unit_test(shapes) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

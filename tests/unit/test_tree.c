@@ -154,12 +154,25 @@ static void lines_and_columns(void **state)
     assert_true(line == 1);
 }
 
+static void flags(void **state)
+{
+    mc_err   err;
+    mc_arena a;
+    (void)state;
+    mc_arena_init(&a, 1 << 16);
+    mc_str          text = MC_STR("{\"on\": true, \"off\": false, \"one\": 1, \"word\": \"true\"}");
+    const mc_value *v = mc_json_tree(&a, (mc_span){ (const uint8_t *)text.p, text.n }, &err, NULL);
+    assert_true(mc_flag(v, "on"));
+    assert_false(mc_flag(v, "off") || mc_flag(v, "one") || mc_flag(v, "word") || mc_flag(v, "none") || mc_flag(NULL, "on"));
+    mc_arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_up), cmocka_unit_test(the_last_of_equal_keys_counts), cmocka_unit_test(keeps_integers_exact),
         cmocka_unit_test(tells_the_first_literal), cmocka_unit_test(refuses_with_the_place), cmocka_unit_test(depth_is_64),
-        cmocka_unit_test(memory_is_bounded), cmocka_unit_test(lines_and_columns),
+        cmocka_unit_test(memory_is_bounded), cmocka_unit_test(flags), cmocka_unit_test(lines_and_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
